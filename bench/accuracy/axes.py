@@ -3,7 +3,7 @@
 directions, how much noise, whole sphere or half.
 
     bench/accuracy/axes.py [--hotfiber FILE] [--seeds N] [--first SEED] [--jobs N] [--no-peers] [--folder F]
-                           [-o FILE.md] [--picture FILE.svg]
+                           [--only TEXT] [--size X,Y,Z] [-o FILE.md] [--picture FILE.svg]
 
 Phantoms as in tissue.py (stick-zeppelin, 400 voxels a case and seed), the response from the same data. MRtrix's csd,
 and its msmt_csd with several shells: the best of 81 pairs of thresholds and of the harmonic orders, chosen by the score
@@ -24,6 +24,7 @@ import tissue
 SINGLES = (2, 5, 10, 25, 50, 75, 100)  # per cent; two and three fibres share the rest as 3.5 to 1
 DIRECTIONS = (6, 12, 20, 32, 64)
 SNRS = (8, 10, 15, 20, 30, 40, 60)
+SIZE = "20,10,2"
 SHELLS = {"one shell": "-b 2000 --directions 64", "three shells": "-b 1000,2000,3000 --directions 60 --b0 12"}
 
 
@@ -60,27 +61,28 @@ def half_sphere(words, snr):
     return "--bval s.bval --bvec half.bvec"
 
 
-def run_case(peers, kept, case):
-    """All voxels solved, single ones, calibration, MRtrix's best."""
+def run_case(peers, kept, size, case):
+    """All voxels solved, single ones, calibration, what chance makes of that, MRtrix's best."""
     axis, row, value, words, snr, seed = case
     back = os.getcwd()
-    name = "".join(c if c.isalnum() else "_" for c in "%s %s %s %d" % (axis, row, value, seed)) + ".json"
+    name = "%s %s %s %d" % (axis, row, value, seed) + (" " + size) * (size != SIZE)
+    name = "".join(c if c.isalnum() else "_" for c in name) + ".json"
     file = kept and os.path.join(kept, name)
     known = json.load(open(file)) if kept and os.path.exists(file) else {}
-    if "hotfiber" in known and (not peers or "MRtrix" in known):
+    if len(known.get("hotfiber", ())) == 4 and (not peers or "MRtrix" in known):
         return known["hotfiber"] + [known.get("MRtrix", np.nan)]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             scheme = half_sphere(words, snr) if "half" in words else words
             tissue.call(HOT, "phantom", "-o", "d.nii.gz", "--truth", "t.nii.gz", *tissue.MIX.split(),
-                        *tissue.TISSUES[0][1].split(), *scheme.split(), "--size", "20,10,2", "--snr", snr, "--seed",
+                        *tissue.TISSUES[0][1].split(), *scheme.split(), "--size", size, "--snr", snr, "--seed",
                         seed, "--quiet")
             image = nibabel.load("d.nii.gz")
             nibabel.save(nibabel.Nifti1Image(np.ones(image.shape[:3], "u1"), image.affine), "mask.nii.gz")
             truth = tissue.in_order(tissue.vectors("t.nii.gz"))
             row = tissue.hotfiber(HOT, truth, 1.0)["hotfiber"]
-            known["hotfiber"] = [row["all"], row.get("1", np.nan), row["calibration"]]
+            known["hotfiber"] = [row["all"], row.get("1", np.nan), row["calibration"], row["chance"]]
             if peers:
                 known["MRtrix"] = max((r["all"] for r in tissue.mrtrix(HOT, truth, 1.0).values()), default=np.nan)
             if kept:
@@ -95,17 +97,17 @@ PEERS = ", and the best of MRtrix's csd and\nmsmt_csd with thresholds chosen by 
 HEAD = """
 ## Along each axis of a scan
 
-`bench/accuracy/axes.py`: phantoms of stick-zeppelin tissue as above, SNR 25 where it is not the axis, %d seeds of 400
-voxels a point. Share of all voxels solved; in brackets single fibres and the calibration error of P(k) (a P(k) that is
-exactly right shows some .03 in so few voxels)%s.
+`bench/accuracy/axes.py`: phantoms of stick-zeppelin tissue as above, SNR 25 where it is not the axis, %d seeds of %d
+voxels a point. Share of all voxels solved; in brackets single fibres, the calibration error of P(k) and what a P(k)
+that is exactly right shows in as many voxels%s.
 
 ![The same as curves](static/accuracy_axes.svg)
 """
 
 
-def table(results, seeds):
-    peers = not all(np.isnan(r[3]) for r in results.values())
-    lines = [HEAD % (seeds, PEERS if peers else "")]
+def table(results, seeds, voxels):
+    peers = not all(np.isnan(r[4]) for r in results.values())
+    lines = [HEAD % (seeds, voxels, PEERS if peers else "")]
     for axis in dict.fromkeys(key[0] for key in results):
         rows = list(dict.fromkeys(key[1] for key in results if key[0] == axis))
         values = sorted({key[2] for key in results if key[0] == axis})
@@ -114,8 +116,8 @@ def table(results, seeds):
             cells = []
             for value in values:
                 r = results.get((axis, row, value))
-                cells.append("-" if r is None else "%.3f (%.2f, %.3f%s)" % (
-                    r[0], r[1], r[2], ", %.3f" % r[3] if peers else ""))
+                cells.append("-" if r is None else "%.3f (%.2f, %.3f, %.3f%s)" % (
+                    r[0], r[1], r[2], r[3], ", %.3f" % r[4] if peers else ""))
             lines.append("| %s | %s |" % (row, " | ".join(cells)))
         lines.append("")
     return "\n".join(lines)
@@ -130,7 +132,7 @@ def picture(results, path):
     figure, plots = pyplot.subplots(1, len(axes_names), figsize=(4 * len(axes_names), 3.4), sharey=True)
     for plot, axis in zip(plots, axes_names):
         for color, row in enumerate(dict.fromkeys(key[1] for key in results if key[0] == axis)):
-            points = sorted((key[2], r[0], r[3]) for key, r in results.items() if key[:2] == (axis, row))
+            points = sorted((key[2], r[0], r[4]) for key, r in results.items() if key[:2] == (axis, row))
             x, y, peer = zip(*points)
             plot.plot(x, y, "o-", color="C%d" % color, label="hotfiber, " + row)
             if not np.all(np.isnan(peer)):
@@ -158,6 +160,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--folder")
+    parser.add_argument("--only", default="", help="points whose axis and row contain this")
+    parser.add_argument("--size", default=SIZE)
     parser.add_argument("-o", help="append the tables to this page, in place of older ones")
     parser.add_argument("--picture")
     options = parser.parse_args()
@@ -165,14 +169,15 @@ def main():
     kept = options.folder and os.path.abspath(options.folder)
     if kept:
         os.makedirs(kept, exist_ok=True)
-    every = [case + (options.first + 100 * i + s,) for i, case in enumerate(cases()) for s in range(options.seeds)]
+    every = [case + (options.first + 100 * i + s,) for i, case in enumerate(cases()) for s in range(options.seeds)
+             if options.only in "%s, %s" % case[:2]]
     with multiprocessing.Pool(options.jobs) as pool:
-        made = pool.map(functools.partial(run_case, not options.no_peers, kept), every, 1)
+        made = pool.map(functools.partial(run_case, not options.no_peers, kept, options.size), every, 1)
     results = {}
     for case, figures in zip(every, made):
         results.setdefault(case[:3], []).append(figures)
     results = {key: np.mean(values, 0) for key, values in results.items()}
-    text = table(results, options.seeds)
+    text = table(results, options.seeds, np.prod([int(n) for n in options.size.split(",")]))
     print(text)
     if options.o:
         page = open(options.o).read() if os.path.exists(options.o) else ""

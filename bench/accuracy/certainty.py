@@ -1,14 +1,20 @@
 #!/usr/bin/python3
 """Is what the method signal says of its certainty true? P(k), cones and fractions on phantoms of known tissue.
 
-    bench/accuracy/certainty.py [--hotfiber FILE] [--seed N] [--only TEXT] [--size X,Y,Z]
+    bench/accuracy/certainty.py [--hotfiber FILE] [--seed N] [--seeds N] [--only TEXT] [--size X,Y,Z] [--jobs N]
 
-Mixtures as in tissue.py, 2,000 voxels each, the response from the same data. Calibration: mean of |P(k) said - share
-right| over ten bins; in brackets what a P(k) that is exactly right would show in as many voxels (their binomial
-scatter), which is no error of the method. Cones: of fibres in voxels whose number is right, the share within the
-circle. Fractions: mean and standard deviation of what was found less the truth, for 1, 2 and 3 fibres; of the free
-water likewise. Needs python3-nibabel, python3-numpy."""
+Mixtures as in tissue.py, 2,000 voxels each (--size 40,40,10: 16,000), the response from the same data. Calibration:
+mean of |P(k) said - share right| over ten bins; in brackets what a P(k) that is exactly right would show in as many
+voxels (their binomial scatter), which is no error of the method. Cones: of fibres in voxels whose number is right, the
+share within the circle, and its standard error, for 1, 2 and 3 fibres; fibres of a voxel err together, and count as
+they do. Fractions: mean, its standard error and standard deviation of what was found less the truth, for 1, 2 and 3
+fibres; of the free water likewise. "all": the voxels of all tissues and seeds of an acquisition. The last lines count
+what is beyond the targets, and what of it by more than two standard errors (P(k): by more than the scatter). With
+several seeds (N, N + 1000, ...) a cell is that of all voxels of the seeds but for P(k), which is their mean. Needs
+python3-nibabel, python3-numpy."""
 import argparse
+import functools
+import multiprocessing
 import os
 import tempfile
 
@@ -26,20 +32,41 @@ SCHEMES = (("12 x b=1000, SNR 30", "-b 1000 --directions 12 --b0 2 --snr 30"),
            ("64 x b=3000, SNR 25", "-b 3000 --directions 64 --snr 25"),
            ("45 x b=1000, 3000, SNR 25", "-b 1000,3000 --directions 45 --snr 25"),
            ("60 x b=1000, 2000, 3000, SNR 25", "-b 1000,2000,3000 --directions 60 --b0 12 --snr 25"))
-DRAWS = 40
+FEW = SCHEMES[:1]  # directions: P(k) within .06 there, .03 elsewhere
+LEAST = 100  # fibres of a cell
+CONES, FRACTIONS, CERTAIN, CERTAIN_FEW = (.93, .97), .03, .03, .06
 
 
-def chance(p, random):
-    """The calibration error of P(k) where it is the truth."""
-    found = []
-    for _ in range(DRAWS):
-        number = (random.random((len(p), 1)) > np.cumsum(p, 1)[:, :3]).sum(1)
-        truth = (np.arange(3)[None, :] < number[:, None])[..., None] * np.ones(3)
-        found.append(tissue.calibration(p, truth))
-    return np.mean(found)
+class Sums:
+    """Of figures of fibres, those of a voxel in a row: what their mean, its standard error and deviation take. They add
+    up over phantoms."""
+
+    def __init__(self, values=None):
+        values = np.zeros((0, 1)) if values is None else values.astype(float)
+        whole, inside = values.sum(1), values.shape[1]
+        self.sums = np.array([inside * len(values), whole.sum(), (values ** 2).sum(), (whole ** 2).sum(),
+                              inside * whole.sum(), inside ** 2 * len(values)])
+
+    def add(self, other):
+        self.sums = self.sums + other.sums
+
+    def mean(self):
+        return self.sums[1] / self.sums[0]
+
+    def deviation(self):
+        return np.sqrt(max(0, self.sums[2] / self.sums[0] - self.mean() ** 2))
+
+    def error(self):
+        """Standard error of the mean where voxels are independent and fibres of one are not."""
+        m = self.mean()
+        return np.sqrt(max(0, self.sums[3] - 2 * m * self.sums[4] + m * m * self.sums[5])) / self.sums[0]
+
+    def enough(self):
+        return self.sums[0] >= LEAST
 
 
-def row(folder, random):
+def measure(folder):
+    """What a phantom shows: the solved, P(k) and true numbers, [k] held and [k] off of fibres, free water's."""
     load = lambda name: np.asanyarray(nibabel.load(os.path.join(folder, name)).dataobj).astype(float)  # noqa: E731
     truth, found = (tissue.vectors(os.path.join(folder, name)) for name in ("t.nii.gz", "o/peaks.nii.gz"))
     shape = load("o/cone.nii.gz").shape[:3]
@@ -48,8 +75,6 @@ def row(folder, random):
     true_water = load("m.nii.gz").reshape(len(p), -1)[:, 10]
     sizes = [np.linalg.norm(v, axis=-1) for v in (truth, found)]
     numbers = [(size > 0).sum(1) for size in sizes]
-    cells = ["%.3f" % (tissue.solved(truth, found)).mean(), "%.3f (%.3f)" % (tissue.calibration(p, truth),
-                                                                             chance(p, random))]
     held, off = [], []
     for k in (1, 2, 3):
         mine = np.flatnonzero((numbers[0] == k) & (numbers[1] == k))
@@ -59,34 +84,95 @@ def row(folder, random):
         dots = np.abs(np.einsum("vic,vjc->vij", found[mine, :k], true)) / (sizes[1][mine, :k, None] * size[:, None])
         near = dots.argmax(-1)
         angle = np.degrees(np.arccos(np.clip(dots.max(-1), 0, 1)))
-        wrong = sizes[1][mine, :k] - np.take_along_axis(size, near, 1)
-        held.append("-" if len(mine) < 100 else "%.3f" % (angle <= cone[mine, :k]).mean())
-        off.append("-" if len(mine) < 100 else "%+.3f, %.3f" % (wrong.mean(), wrong.std()))
-    beside = numbers[0] > 0
-    wrong = (water[:, 0] - true_water)[beside]
-    return cells + [" / ".join(held), " / ".join(off), "%+.3f, %.3f" % (wrong.mean(), wrong.std())]
+        held.append(Sums(angle <= cone[mine, :k]))
+        off.append(Sums(sizes[1][mine, :k] - np.take_along_axis(size, near, 1)))
+    wrong = (water[:, 0] - true_water)[numbers[0] > 0]
+    return {"solved": Sums(tissue.solved(truth, found)[:, None]), "p": p, "truth": truth, "held": held, "off": off,
+            "water": Sums(wrong[:, None])}
+
+
+def run_case(hot, size, case):
+    """The figures of a phantom, and how far P(k) is off."""
+    words, more, seed = case
+    with tempfile.TemporaryDirectory() as folder:
+        tissue.call(hot, "phantom", "-o", "d.nii.gz", "--truth", "t.nii.gz", "--tissue-map", "m.nii.gz",
+                    *tissue.MIX.split(), *more.split(), *words.split(), "--size", size, "--seed", seed, "--quiet",
+                    folder=folder)
+        tissue.call(hot, "run", "-i", "d.nii.gz", "-o", "o", "--quiet", "--outputs",
+                    "peaks,probability,cone,free_water", folder=folder)
+        made = measure(folder)
+    p, truth = made.pop("p"), made.pop("truth")
+    made["calibration"] = [(tissue.calibration(p, truth),) + tissue.chance(p, np.random.default_rng(seed))]
+    return made
+
+
+def together(made):
+    """All voxels of several phantoms."""
+    total = {"solved": Sums(), "held": [Sums() for _ in range(3)], "off": [Sums() for _ in range(3)], "water": Sums(),
+             "calibration": [c for one in made for c in one["calibration"]]}
+    for one in made:
+        for name in ("solved", "water"):
+            total[name].add(one[name])
+        for name in ("held", "off"):
+            for to, more in zip(total[name], one[name]):
+                to.add(more)
+    return total
+
+
+def cells(made):
+    held = ["%.3f (%.3f)" % (s.mean(), s.error()) if s.enough() else "-" for s in made["held"]]
+    off = ["%+.3f (%.3f), %.3f" % (s.mean(), s.error(), s.deviation()) if s.enough() else "-" for s in made["off"]]
+    said = np.mean(made["calibration"], 0)
+    return ["%.3f" % made["solved"].mean(), "%.3f (%.3f)" % tuple(said[:2]), " / ".join(held), " / ".join(off),
+            "%+.3f, %.3f" % (made["water"].mean(), made["water"].deviation())]
+
+
+def beyond(rows, few=()):
+    """Counts of what is beyond the targets; few: of each row whether its directions are few, else P(k) is left out."""
+    said = [(c, CERTAIN_FEW if a else CERTAIN) for made, a in zip(rows, few) for c in made["calibration"]]
+    wide = [s for made in rows for s in made["held"] if s.enough()]
+    off = [s for made in rows for s in made["off"] if s.enough()]
+    # an error of zero is a cell that holds all, which is no chance
+    far = lambda s, low, high: max(low - s.mean(), s.mean() - high) > 2 * s.error()  # noqa: E731
+    out = lambda s, low, high: not low <= s.mean() <= high  # noqa: E731
+    counts = [("P(k) off by more than %.2f (%.2f)" % (CERTAIN, CERTAIN_FEW), len(said),
+               sum(c[0] > most for c, most in said), sum(c[0] > most + 2 * c[2] for c, most in said)),
+              ("cones outside %.2f to %.2f" % CONES, len(wide), sum(out(s, *CONES) for s in wide),
+               sum(far(s, *CONES) for s in wide)),
+              ("fractions off by more than %.2f" % FRACTIONS, len(off), sum(out(s, -FRACTIONS, FRACTIONS) for s in off),
+               sum(far(s, -FRACTIONS, FRACTIONS) for s in off))]
+    return "; ".join("%s: %d of %d, %d beyond chance" % (name, n, every, sure)
+                     for name, every, n, sure in counts if every)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
     parser.add_argument("--seed", type=int, default=97001)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--size", default="20,20,5")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    hot = os.path.abspath(options.hotfiber)
+    chosen = [(at, s, t) for at, (s, t) in enumerate((s, t) for s in SCHEMES for t in TISSUES)
+              if options.only in "%s %s" % (s[0], t[0])]
+    every = [(s[1], t[1], options.seed + at + 1000 * i) for at, s, t in chosen for i in range(options.seeds)]
     print("| acquisition | tissue | solved | calibration | cones of 1 / 2 / 3 hold | fractions of 1 / 2 / 3: bias, sd |"
           " free water |\n|" + " --- |" * 7, flush=True)
-    for at, (scheme, words, name, more) in enumerate(s + t for s in SCHEMES for t in TISSUES):
-        if options.only not in "%s %s" % (scheme, name):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            tissue.call(hot, "phantom", "-o", "d.nii.gz", "--truth", "t.nii.gz", "--tissue-map", "m.nii.gz",
-                        *tissue.MIX.split(), *more.split(), *words.split(), "--size", options.size, "--seed",
-                        options.seed + at, "--quiet", folder=folder)
-            tissue.call(hot, "run", "-i", "d.nii.gz", "-o", "o", "--quiet", "--outputs",
-                        "peaks,probability,cone,free_water", folder=folder)
-            print("| %s | %s | %s |" % (scheme, name, " | ".join(row(folder, np.random.default_rng(at)))), flush=True)
+    rows = []
+    with multiprocessing.Pool(options.jobs) as pool:
+        results = pool.imap(functools.partial(run_case, os.path.abspath(options.hotfiber), options.size), every, 1)
+        for i, (_, s, t) in enumerate(chosen):
+            rows.append([next(results) for _ in range(options.seeds)])
+            print("| %s | %s | %s |" % (s[0], t[0], " | ".join(cells(together(rows[-1])))), flush=True)
+            mine = [r for (_, other, _), r in zip(chosen, rows) if other == s]
+            if len(mine) == len(TISSUES):
+                print("| %s | all | %s |" % (s[0], " | ".join(cells(together(sum(mine, []))))), flush=True)
+    few = [s in FEW for _, s, _ in chosen]
+    print("\nBy acquisition and tissue: %s." % beyond([together(r) for r in rows], few))
+    kinds = [s for s in SCHEMES if any(s == other for _, other, _ in chosen)]
+    groups = [together([one for (_, other, _), r in zip(chosen, rows) if other == s for one in r]) for s in kinds]
+    print("By acquisition: %s." % beyond(groups))
 
 
 if __name__ == "__main__":

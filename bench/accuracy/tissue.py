@@ -139,6 +139,16 @@ def calibration(p, truth):
     return float(total)
 
 
+def chance(p, random, draws=40):
+    """The calibration error of P(k) where it is the truth: mean and deviation."""
+    found = []
+    for _ in range(draws):
+        number = (random.random((len(p), 1)) > np.cumsum(p, 1)[:, :3]).sum(1)
+        truth = (np.arange(3)[None, :] < number[:, None])[..., None] * np.ones(3)
+        found.append(calibration(p, truth))
+    return np.mean(found), np.std(found)
+
+
 def vectors(path):
     data = np.asanyarray(nibabel.load(path).dataobj).astype(float)
     return data.reshape(-1, data.shape[3] // 3, 3)
@@ -150,7 +160,7 @@ def hotfiber(hot, truth, mean_length):
          "--probability", "k.nii.gz", "--quiet")
     p = np.asanyarray(nibabel.load("k.nii.gz").dataobj).reshape(-1, 4)
     return {"hotfiber": {**by_class(truth, solved(truth, in_order(vectors("p.nii.gz")))),
-                         "calibration": calibration(p, truth)}}
+                         "calibration": calibration(p, truth), "chance": chance(p, np.random.default_rng(1))[0]}}
 
 
 def lowrank(hot, truth, mean_length):
