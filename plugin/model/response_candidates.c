@@ -54,6 +54,7 @@ hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *
     const size_t count = best_first(search->context, merits, search->sampled);
     for (; search->count < count && merits[search->count].value > 0; search->count++) {
         search->candidates[search->count].place = merits[search->count].place;
+        search->candidates[search->count].chosen = 0;
         voxel[search->count] = search->sample[merits[search->count].place];
     }
     hot_status status = hot_context_check(search->context, "estimating the response");

@@ -14,7 +14,8 @@
 
 #include "dwi/gather.h"
 
-enum { ROUNDS = 8 };
+/* USUAL: voxels that are searched for usual single fibres; in so many a tenth are as many as the best may be. */
+enum { ROUNDS = 8, USUAL = 3000 };
 
 /* Fits the voxels of the sample: values of sampled x (1 + terms). merits: an element per voxel, to be filled. Both are
  * freed by the caller, also after a failure. */
@@ -190,6 +191,48 @@ static hot_status choose(hot_response_search *search, const hot_response *respon
     return HOT_OK;
 }
 
+/* Chooses until the choice stays the same, from *response on; check: whether one fibre must explain the chosen. */
+static hot_status choose_all(hot_response_search *search, int check, float *work, float *tensors,
+                             hot_response **response)
+{
+    hot_status status = HOT_OK;
+    int same = 0;
+    for (int round = 0; round < ROUNDS && status == HOT_OK && !same; round++) {
+        status = choose(search, *response, work, tensors, &same);
+        if (status == HOT_OK && check)
+            status = hot_response_check_chosen(search);
+        if (status == HOT_OK && search->chosen == 0)
+            break;
+        hot_response_destroy(response);
+        if (status == HOT_OK)
+            status = hot_response_from_chosen(search, response);
+    }
+    return status;
+}
+
+/* The best 300 voxels of a large mask are the better, the more voxels there are, and stronger than a usual single
+ * fibre. What is usual does not depend on that: the mean of those that are chosen from a part of the mask. *mean: of
+ * those chosen from all, replaced. */
+static hot_status find_usual(hot_response_search *search, float *work, float *tensors, hot_response **mean)
+{
+    hot_response *usual = NULL;
+    if (search->sampled <= USUAL)
+        return HOT_OK;
+    search->sampled = hot_mask_sample(search->mask, USUAL, search->sample);
+    hot_status status = search_sample(search, *mean);
+    if (status == HOT_OK)
+        status = hot_response_copy(search->context, *mean, &usual);
+    if (status == HOT_OK && search->count > 0)
+        status = choose_all(search, 0, work, tensors, &usual);
+    if (status == HOT_OK && search->chosen > 0) {
+        hot_response_destroy(mean);
+        *mean = usual;
+        return HOT_OK;
+    }
+    hot_response_destroy(&usual);
+    return status;
+}
+
 /* The order of the fods: 4 tells crossings apart well enough and is not led by noise; less where the directions or lmax
  * carry less. */
 static hot_status choose_order(hot_response_search *search)
@@ -212,6 +255,7 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     hot_response *current = NULL;
     hot_response_search *search = NULL;
     float *work = NULL, *tensors = NULL;
+    size_t chosen = 0;
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (!dwi || !mask || !response || lmax < 0 || lmax > 16 || lmax % 2 != 0)
@@ -251,24 +295,20 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     }
     if (status == HOT_OK)
         status = search_sample(search, current);
-    int same = 0;
-    for (int round = 0; round < ROUNDS && status == HOT_OK && !same; round++) {
-        status = choose(search, current, work, tensors, &same);
-        if (status == HOT_OK)
-            status = hot_response_check_chosen(search);
-        hot_response_destroy(&current);
-        if (status == HOT_OK)
-            status = hot_response_from_chosen(search, &current);
-    }
+    if (status == HOT_OK)
+        status = choose_all(search, 1, work, tensors, &current);
     if (status == HOT_OK) {
+        chosen = search->chosen;
         hot_response *mean = current;
         current = NULL;
         hot_response_keep_sharpest(search);
         status = hot_response_from_chosen(search, &current);
         if (status == HOT_OK)
-            current->typical = hot_response_find_typical(search, mean, current);
-        if (status == HOT_OK)
             current->noise = hot_response_find_noise(search);
+        if (status == HOT_OK)
+            status = find_usual(search, work, tensors, &mean);
+        if (status == HOT_OK)
+            current->typical = hot_response_find_typical(search, mean, current);
         hot_response_destroy(&mean);
     }
     if (status == HOT_OK)
@@ -278,7 +318,7 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     *response = current;
     current = NULL;
     if (voxels)
-        *voxels = search->chosen;
+        *voxels = chosen;
 cleanup:
     hot_response_destroy(&current);
     hot_context_free(context, tensors);
