@@ -39,10 +39,10 @@ if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
   endif()
 endif()
 
-# hot_cuda_units(OUT FOLDER source ...): OUT, these CUDA sources as they are to be compiled. With HOTFIBER_COMPILE_CHECK
-# those of a folder are one unit, .../FOLDER.cu: most of nvcc's time for a file goes to CUDA's own headers. A source stays
-# alone that makes a header's functions once more, for double, or has options of its own.
-function(hot_cuda_units out folder)
+# hot_cuda_units(OUT NAME source ...): OUT, these CUDA sources as they are to be compiled. With HOTFIBER_COMPILE_CHECK
+# they are one unit, units/NAME.cu: most of nvcc's time for a file goes to CUDA's own headers. A source stays alone that
+# makes a header's functions once more, for double, or has options of its own.
+function(hot_cuda_units out name)
   set(units ${ARGN})
   if(HOTFIBER_COMPILE_CHECK)
     set(together ${ARGN})
@@ -53,7 +53,7 @@ function(hot_cuda_units out folder)
       foreach(source IN LISTS together)
         string(APPEND text "#include \"${source}\"\n")
       endforeach()
-      set(unit ${CMAKE_CURRENT_BINARY_DIR}/units/${folder}.cu)
+      set(unit ${CMAKE_CURRENT_BINARY_DIR}/units/${name}.cu)
       file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
       list(REMOVE_ITEM units ${together})
       list(APPEND units ${unit})
