@@ -30,8 +30,9 @@ fi
 hot_setup --tests
 export HOT_ALL_READERS=1 # they were just installed
 # Tests share the processors: a thread that waits for another one sleeps. Spinning, the default, took a third of the
-# processors' time, as two tests have two threads each on two processors.
-export OMP_WAIT_POLICY=passive
+# processors' time, as two tests have two threads each on two processors. OpenBLAS' threads, in every program that loads
+# it (each that imports numpy), can only spin.
+export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
 # One test more than there are processors: with as many these idled a ninth of the time, as tests wait for files and
 # signals.
 ctest --test-dir "$build" --output-on-failure --parallel $((jobs + 1)) "$@"

@@ -10,7 +10,7 @@
 
 namespace {
 
-enum { ARRAYS = HOT_BATCH_ARRAYS, ALIGNMENT = 16 };
+enum { ALIGNMENT = 16 };
 
 /* Whether kernels can take an array as it lies. */
 bool is_plain(const hot_batch_array *array)
@@ -37,9 +37,9 @@ size_t place(const hot_batch *batch, size_t first, size_t count, char *memory, h
     hot_arena arena = {memory, 0};
     chunk->first = first;
     chunk->count = count;
-    for (int k = 0; k < 2 * ARRAYS; k++) {
-        const hot_batch_array *array = k < ARRAYS ? &batch->in[k] : &batch->out[k - ARRAYS];
-        void **at = k < ARRAYS ? &chunk->in[k] : &chunk->out[k - ARRAYS];
+    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS; k++) {
+        const hot_batch_array *array = k < HOT_BATCH_ARRAYS ? &batch->in[k] : &batch->out[k - HOT_BATCH_ARRAYS];
+        void **at = k < HOT_BATCH_ARRAYS ? &chunk->in[k] : &chunk->out[k - HOT_BATCH_ARRAYS];
         *at = array->row == 0 ? NULL
               : is_plain(array) && first * array->row % ALIGNMENT == 0
                   ? (char *)array->host + first * array->row
@@ -61,12 +61,12 @@ hot_status queue_chunk(hot_context *context, const hot_batch *batch, void *works
     hot_status status = HOT_OK;
     chunk.stream = stream;
     place(batch, first, count, memory, &chunk);
-    for (int k = 0; k < ARRAYS && status == HOT_OK; k++)
+    for (int k = 0; k < HOT_BATCH_ARRAYS && status == HOT_OK; k++)
         if (is_copied(&batch->in[k], first, chunk.in[k]))
             status = copy_rows(context, &batch->in[k], first, count, chunk.in[k], false, stream);
     if (status == HOT_OK)
         status = batch->launch(context, batch->user, workspace, &chunk);
-    for (int k = 0; k < ARRAYS && status == HOT_OK; k++)
+    for (int k = 0; k < HOT_BATCH_ARRAYS && status == HOT_OK; k++)
         if (is_copied(&batch->out[k], first, chunk.out[k]))
             status = copy_rows(context, &batch->out[k], first, count, chunk.out[k], true, stream);
     return status;
@@ -77,8 +77,8 @@ hot_status queue_chunk(hot_context *context, const hot_batch *batch, void *works
 extern "C" hot_status hot_batch_check_arrays(hot_context *context, const hot_batch *batch)
 {
     hot_status status = HOT_OK;
-    for (int k = 0; k < 2 * ARRAYS && status == HOT_OK; k++) {
-        const hot_batch_array *array = k < ARRAYS ? &batch->in[k] : &batch->out[k - ARRAYS];
+    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS && status == HOT_OK; k++) {
+        const hot_batch_array *array = k < HOT_BATCH_ARRAYS ? &batch->in[k] : &batch->out[k - HOT_BATCH_ARRAYS];
         if (array->row && array->name)
             status = hot_device_check(context, array->name, array->host);
     }
@@ -89,8 +89,8 @@ extern "C" size_t hot_batch_chunk_size(const hot_context *context, const hot_bat
 {
     if (hot_context_memory(context, NULL) == HOT_MEMORY_HOST)
         return usual;
-    for (int k = 0; k < 2 * ARRAYS; k++) {
-        const hot_batch_array *array = k < ARRAYS ? &batch->in[k] : &batch->out[k - ARRAYS];
+    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS; k++) {
+        const hot_batch_array *array = k < HOT_BATCH_ARRAYS ? &batch->in[k] : &batch->out[k - HOT_BATCH_ARRAYS];
         scratch += array->row && !is_plain(array) ? array->row : 0;
     }
     return scratch ? std::max(std::min(hot_device_budget(context) / scratch, batch->count), (size_t)1) : batch->count;

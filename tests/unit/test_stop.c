@@ -14,7 +14,7 @@
 #include "io/common/temporary.h"
 
 static char root[] = "/tmp/hotfiber-stop-XXXXXX";
-static char input[64], zipped[64], output[64], file[64];
+static char input[64], zipped[64], small[64], small_zipped[64], output[64], file[64];
 
 /* Says stop at poll number `at` (0 = never). */
 typedef struct polls {
@@ -260,28 +260,37 @@ static void test_exports(void)
     hot_context_destroy(&context);
 }
 
+/* Bundles of width x width x height voxels as NRRD and NIfTI. */
+static void simulate(size_t width, size_t height, const char *nrrd, const char *nifti)
+{
+    polls none = {0};
+    hot_context *context = context_of(&none);
+    hot_phantom *phantom = NULL;
+    const hot_phantom_options shape = {.size = sizeof shape, .layout = HOT_PHANTOM_BUNDLES,
+                                       .volume = {width, width, height}, .directions = 32, .b0 = 3};
+    CHECK(hot_phantom_create(context, &shape, &phantom) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_phantom_save(context, phantom, NULL, nrrd) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_phantom_save(context, phantom, NULL, nifti) == HOT_OK, "%s", hot_context_message(context));
+    hot_phantom_destroy(&phantom);
+    hot_context_destroy(&context);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(root) != NULL, "folder");
     snprintf(input, sizeof input, "%s/dwi.nrrd", root);
     snprintf(zipped, sizeof zipped, "%s/dwi.nii.gz", root);
     snprintf(output, sizeof output, "%s/out", root);
-    polls none = {0};
-    hot_context *context = context_of(&none);
-    hot_phantom *phantom = NULL;
-    const hot_phantom_options shape = {.size = sizeof shape, .layout = HOT_PHANTOM_BUNDLES, .volume = {26, 26, 10},
-                                       .directions = 32, .b0 = 3};
-    CHECK(hot_phantom_create(context, &shape, &phantom) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_phantom_save(context, phantom, NULL, input) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_phantom_save(context, phantom, NULL, zipped) == HOT_OK, "%s", hot_context_message(context));
-    hot_phantom_destroy(&phantom);
-    hot_context_destroy(&context);
+    snprintf(small, sizeof small, "%s/small.nrrd", root);
+    snprintf(small_zipped, sizeof small_zipped, "%s/small.nii.gz", root);
+    simulate(26, 10, input, zipped);
+    simulate(18, 8, small, small_zipped); /* a run is stopped some forty times */
     test_device();
     test_grain();
     test_exports();
     test_tail();
-    test_anywhere(input, "signal", 0);
-    test_anywhere(zipped, "sshopm", 12);
+    test_anywhere(small, "signal", 0);
+    test_anywhere(small_zipped, "sshopm", 12);
     hot_temporary_folder_remove(root);
     HOT_TEST_END();
 }

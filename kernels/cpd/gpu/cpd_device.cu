@@ -19,11 +19,6 @@ enum { PARTS = 1024 };
 
 static size_t bytes_of(const hot_cpd_device *d) { return d->f64 ? sizeof(double) : sizeof(float); }
 
-static hot_status launched(hot_context *context, const char *what)
-{
-    return hot_cuda_status(context, cudaGetLastError(), what);
-}
-
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
@@ -95,7 +90,7 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     if (status == HOT_OK && split) {
         split_kernel<<<2048, 256, 0, (cudaStream_t)d->stream>>>((const float *)x, total, (float *)d->high,
                                                                 (float *)d->low);
-        status = launched(context, "splitting the tensor");
+        status = hot_cpd_launched(context, "splitting the tensor");
         d->x = d->high;
     }
     return status;
@@ -194,7 +189,7 @@ template <typename T> static hot_status reduce(hot_context *context, hot_cpd_dev
         const dim3 grid((unsigned)((count + 7) / 8), (unsigned)d->rank), block(32, 8);
         over_first<T><<<grid, block, 0, stream>>>((const T *)d->sums, rows, count, factor, low, d->product);
     }
-    return launched(context, "summing a product");
+    return hot_cpd_launched(context, "summing a product");
 }
 
 hot_status hot_cpd_device_product(hot_context *context, hot_cpd_device *d, int mode, int fresh)
@@ -245,7 +240,7 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *d, 
     else if (status == HOT_OK)
         sum_kernel<float><<<blocks, 256, 0, stream>>>((const float *)parts, values, count, d->product);
     if (status == HOT_OK)
-        status = launched(context, "summing slices");
+        status = hot_cpd_launched(context, "summing slices");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamSynchronize(stream), "unfolding");
     hot_cpd_give(context, d->shared, parts);
@@ -261,7 +256,7 @@ hot_status hot_cpd_device_take_factor(hot_context *context, hot_cpd_device *d, i
         return HOT_OK;
     split_kernel<<<256, 256, 0, (cudaStream_t)d->stream>>>(narrow, d->n[mode] * d->rank, narrow,
                                                            (float *)d->narrow_low[mode]);
-    return launched(context, "splitting a factor");
+    return hot_cpd_launched(context, "splitting a factor");
 }
 
 hot_status hot_cpd_device_narrow(hot_context *context, hot_cpd_device *d, size_t count, void *to)
@@ -271,7 +266,7 @@ hot_status hot_cpd_device_narrow(hot_context *context, hot_cpd_device *d, size_t
         narrow_kernel<<<blocks, 256, 0, (cudaStream_t)d->stream>>>(d->product, count, (double *)to);
     else
         narrow_kernel<<<blocks, 256, 0, (cudaStream_t)d->stream>>>(d->product, count, (float *)to);
-    return launched(context, "the product");
+    return hot_cpd_launched(context, "the product");
 }
 
 void hot_cpd_device_set_stream(hot_cpd_device *d, void *stream)
@@ -295,7 +290,7 @@ hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *d, int m
         normalise<float><<<rank, 256, 0, stream>>>(n, d->before, d->product, d->f[mode], d->lambda, d->inner,
                                                    (float *)d->narrow[mode], (float *)d->narrow_low[mode]);
     gram_kernel<<<(entries + 7) / 8, dim3(32, 8), 0, stream>>>(n, rank, d->f[mode], d->gram[mode]);
-    const hot_status status = launched(context, "normalising a factor");
+    const hot_status status = hot_cpd_launched(context, "normalising a factor");
     return status == HOT_OK && d->pass ? hot_cpd_pass_factor(context, d->pass, mode, (const float *)d->narrow[mode])
                                        : status;
 }
@@ -337,7 +332,7 @@ static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int o
     if (kernel)
         return hot_cuda_status(context, cudaLaunchKernel(kernel, dim3(1), dim3(256), arguments, 0, stream),
                                "inverting");
-    return launched(context, "inverting");
+    return hot_cpd_launched(context, "inverting");
 }
 
 /* All that follows a product in one launch: solution, lengths, Gram matrix, copies and, after the last mode, the fit.
@@ -394,7 +389,7 @@ static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int 
         update_rows<<<(n + ROWS - 1) / ROWS, 128, 2 * ROWS * rank * sizeof(double), stream>>>(
             n, rank, d->product, d->matrix, d->inverse, d->lambda, d->before, d->f[mode]);
     }
-    status = launched(context, "updating a factor");
+    status = hot_cpd_launched(context, "updating a factor");
     return status == HOT_OK ? hot_cpd_device_publish(context, d, mode) : status;
 }
 
@@ -409,7 +404,7 @@ hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *d, int n
         return status;
     fit_kernel<<<1, 1024, 0, (cudaStream_t)d->stream>>>((int)d->rank, d->square, d->inner, d->lambda, d->gram[0],
                                                         d->gram[1], d->gram[2], d->fits, d->counters + 1);
-    return launched(context, "the fit");
+    return hot_cpd_launched(context, "the fit");
 }
 
 /* ---- Norms ------------------------------------------------------------------------------------------------------- */
@@ -419,7 +414,7 @@ static hot_status add_parts(hot_context *context, hot_cpd_device *d, int which, 
 {
     cudaStream_t stream = (cudaStream_t)d->stream;
     total_kernel<PARTS><<<1, PARTS, 0, stream>>>(d->parts, d->square + which);
-    hot_status status = launched(context, "summing the tensor");
+    hot_status status = hot_cpd_launched(context, "summing the tensor");
     if (status == HOT_OK && sum)
         status = hot_cuda_status(
             context, cudaMemcpyAsync(sum, d->square + which, sizeof *sum, cudaMemcpyDeviceToHost, stream),
@@ -435,7 +430,7 @@ hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *d, const 
         square_kernel<double><<<PARTS, 512, 0, (cudaStream_t)d->stream>>>((const double *)x, total, d->parts);
     else
         square_kernel<float><<<PARTS, 512, 0, (cudaStream_t)d->stream>>>((const float *)x, total, d->parts);
-    hot_status status = launched(context, "the tensor's norm");
+    hot_status status = hot_cpd_launched(context, "the tensor's norm");
     if (status == HOT_OK)
         status = add_parts(context, d, 0, square);
     if (status == HOT_OK && square && !isfinite(*square))
@@ -452,6 +447,6 @@ hot_status hot_cpd_device_residual(hot_context *context, hot_cpd_device *d, cons
     else
         residual_kernel<float><<<PARTS, 256, 0, (cudaStream_t)d->stream>>>(
             n[0], n[1], n[2], (int)d->rank, (const float *)x, d->lambda, d->f[0], d->f[1], d->f[2], d->parts);
-    hot_status status = launched(context, "the residual");
+    hot_status status = hot_cpd_launched(context, "the residual");
     return status == HOT_OK ? add_parts(context, d, 1, residual) : status;
 }

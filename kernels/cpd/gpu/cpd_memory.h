@@ -1,4 +1,4 @@
-/* Memory on the GPU for products and decompositions: what is made for one call is got as every call's is
+/* Memory and launches on the GPU for products and decompositions: what is made for one call is got as every call's is
  * (common/device_memory.h: with arrays in device memory in the order of the caller's stream), what a kept tensor has
  * from the driver. */
 #ifndef HOT_CPD_MEMORY_H
@@ -25,6 +25,12 @@ static inline void hot_cpd_give(hot_context *context, int kept, void *memory)
         cudaFree(memory);
     else
         hot_device_release(context, memory);
+}
+
+/* What the last launch said. */
+static inline hot_status hot_cpd_launched(hot_context *context, const char *what)
+{
+    return hot_cuda_status(context, cudaGetLastError(), what);
 }
 
 #endif

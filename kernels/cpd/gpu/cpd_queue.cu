@@ -12,11 +12,6 @@ enum { THREADS = 256, ALIGNMENT = 16 };
 
 cudaStream_t stream_of(const hot_cpd_device *d) { return (cudaStream_t)d->stream; }
 
-hot_status launched(hot_context *context, const char *what)
-{
-    return hot_cuda_status(context, cudaGetLastError(), what);
-}
-
 /* As hot_cpd_first_end does on the host: a column per block to unit length; one of zeros to equal values. */
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
@@ -163,7 +158,7 @@ hot_status write_results(hot_context *context, const hot_cpd_args *args, hot_cpd
                                                              first ? first[m] : NULL, (T *)args->factor[m]);
     report_kernel<T><<<1, THREADS, 0, stream_of(d)>>>(arrays, rank, args->report.iterations, args->report.converged,
                                                       (T *)args->device_lambda);
-    return launched(context, "results");
+    return hot_cpd_launched(context, "results");
 }
 
 } // namespace
@@ -228,7 +223,7 @@ hot_status hot_cpd_queue_given(hot_context *context, const hot_cpd_args *args, h
     else
         given_kernel<<<(unsigned)d->rank, THREADS, 0, stream_of(d)>>>((const float *)args->factor[mode], n,
                                                                       non_negative, d->f[mode], d->before);
-    return launched(context, "the start");
+    return hot_cpd_launched(context, "the start");
 }
 
 hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, hot_cpd_device *d, const void *x,
@@ -241,7 +236,7 @@ hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, 
         status = hot_cpd_device_residual(context, d, x, NULL);
     if (status == HOT_OK) {
         order_kernel<<<1, THREADS, shared, stream_of(d)>>>((int)d->rank, d->lambda, order);
-        status = launched(context, "the order of the terms");
+        status = hot_cpd_launched(context, "the order of the terms");
     }
     if (status == HOT_OK)
         status = d->f64 ? write_results<double>(context, args, d, order, first)

@@ -10,11 +10,6 @@
 #include "half_scale.cuh"
 #include "cpd/hopper/fragment_product.h"
 
-static hot_status launched(hot_context *context, const char *what)
-{
-    return hot_cuda_status(context, cudaGetLastError(), what);
-}
-
 namespace {
 
 __global__ void __launch_bounds__(512) largest_kernel(const float *x, size_t count, unsigned *most)
@@ -90,7 +85,7 @@ hot_status hot_cpd_packed_tensor_round(hot_context *context, const hot_cpd_packe
                                                packed->scale, packed->halves);
     else
         halve_kernel<<<2048, 256, 0, stream>>>(packed->x, rows, (int)n[0], packed->ld, packed->scale, packed->halves);
-    return launched(context, "rounding the tensor");
+    return hot_cpd_launched(context, "rounding the tensor");
 }
 
 static int is_kept(const hot_cpd_packed_tensor *packed) { return packed->use == CPD_PRODUCTS; }
@@ -163,7 +158,7 @@ hot_status hot_cpd_packed_tensor_create(hot_context *context, const float *x, co
     if (status == HOT_OK) {
         largest_kernel<<<1024, 512, 0, stream>>>(x, n[0] * n[1] * n[2], (unsigned *)packed->scale + 1);
         scale_kernel<<<1, 1, 0, stream>>>((const unsigned *)packed->scale + 1, packed->scale);
-        status = launched(context, "the tensor's largest value");
+        status = hot_cpd_launched(context, "the tensor's largest value");
     }
     if (status == HOT_OK && use != CPD_ONE_PRODUCT && !split) {
         packed->ld = (n[0] + 63) / 64 * 64; /* whole lines of memory */
@@ -191,7 +186,7 @@ hot_status hot_cpd_packed_tensor_fragments(hot_context *context, hot_cpd_packed_
     if (status == HOT_OK && fits) {
         fragment_kernel<<<2048, 256, 0, (cudaStream_t)stream>>>(packed->halves, order, count,
                                                                 (uint4 *)packed->fragments[mode]);
-        status = launched(context, "ordering the tensor");
+        status = hot_cpd_launched(context, "ordering the tensor");
         if (status == HOT_OK) /* kernels that read it wait for nothing */
             status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)stream), "ordering the tensor");
     }
