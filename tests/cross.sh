@@ -34,5 +34,5 @@ targets="fuzz_targets test_kernels_checker
 cmake --build "$build" --parallel "$jobs" --target $targets >"$build/build.log" 2>&1 ||
     { grep -m 5 -E 'error|Error' "$build/build.log"; exit 1; }
 export QEMU_LD_PREFIX="$root"
-[ $# -gt 0 ] || set -- -R '^(unit_|kernels_|fuzz_[a-z]*$)' -E 'long|coverage|batch_pipeline|device'
+[ $# -gt 0 ] || set -- -R '^(unit_|kernels_|fuzz_[a-z_]*$)' -E 'long|coverage|batch_pipeline|device'
 ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --timeout 3600 "$@"

@@ -412,7 +412,7 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
             fputs(hot_status_text(status), file);
         if (file)
             fputs(suggestion, file);
-        const int made = file && fclose(file) == 0;
+        const int made = file && fclose(file) == 0 && text; /* glibc: without memory 0, and no text */
         snprintf(lead, sizeof lead, "%shotfiber %s: ", over, command->name);
         const char *said = made ? text : hot_status_text(HOT_ERROR_MEMORY);
         const size_t name = strlen(command->name); /* a parameter may be called as the command is */

@@ -148,6 +148,7 @@ static hot_status open_part(hot_context *context, const char *name, part_file *p
             *to++ = *at;
         }
         *to = '\0';
+        cJSON_Delete(part->about); /* a file that is not ours may say it twice */
         part->about = cJSON_Parse(line + strlen(key));
     }
     free(line);

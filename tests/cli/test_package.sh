@@ -21,7 +21,13 @@ field() { dpkg-deb --field "$1" "$2"; }
 field "$main" Maintainer | grep -q '^[^<]*<[^@ ]*@[^@ ]*>$' || not_so "maintainer: $(field "$main" Maintainer)"
 field "$main" Description | sed -n 1p | grep -q 'diffusion MRI' || not_so "description"
 [ "$(field "$main" Description | wc -l)" -ge 3 ] || not_so "long description"
-for needed in libc6 libteem2 libnifti2-2 libcairo2 libgomp1 zlib1g; do
+openmp= # of the compiler; none where everything is on one thread
+case $(objdump -p "$HOT_BUILD/lib/libhotkernels.so" | grep NEEDED) in
+*libgomp.so*) openmp=libgomp1 ;;
+*libomp.so*) openmp=libomp5-[0-9]* ;;
+*) ! field "$main" Depends | grep -qE 'libg?omp' || not_so "OpenMP is in: $(field "$main" Depends)" ;;
+esac
+for needed in libc6 libteem2 libnifti2-2 libcairo2 $openmp zlib1g; do
     field "$main" Depends | tr ',' '\n' | grep -q "^ *$needed\( \|$\)" ||
         not_so "$needed is not in: $(field "$main" Depends)"
 done

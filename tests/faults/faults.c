@@ -4,7 +4,8 @@
  * that it can speak of what happened. Calls count from main() on, with HOT_FAULT_LATER from the first attempt to open
  * "/hot_fault_begin". HOT_FAULT_ONLY=WORD: only those on behalf of libraries with that word in their names. "malloc" is
  * every way to ask for memory, but not what libraries ask for that crash or exit without (Teem, fonts, drawing,
- * OpenMP). With HOT_FAULT_TRACE standard error gets the callers of the call that fails, and those of a crash. */
+ * OpenMP). "finish" is what fclose() asks for: the last of a stream in memory, which glibc closes well without.
+ * With HOT_FAULT_TRACE standard error gets the callers of the call that fails, and those of a crash. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -57,7 +58,7 @@ __attribute__((constructor)) static void begin(void)
     all = strcmp(call, "all") == 0 || strcmp(call, "most") == 0;
     if (strcmp(call, "write") == 0 || strcmp(call, "fwrite") == 0)
         error = ENOSPC;
-    if (strcmp(call, "malloc") == 0 || strcmp(call, "mmap") == 0)
+    if (strcmp(call, "malloc") == 0 || strcmp(call, "mmap") == 0 || strcmp(call, "finish") == 0)
         error = ENOMEM;
 }
 
@@ -80,11 +81,11 @@ int __libc_start_main(int (*first)(int, char **, char **), int argc, char **argv
 }
 
 /* Whether a code address is of one of these libraries. dladdr() goes through all symbols of one: what it said is kept,
- * for the calls come from the same places again and again. set: 0 or 1, for two sets of names. */
+ * for the calls come from the same places again and again. set: 0 to 2, for three sets of names. */
 static int belongs(void *address, const char *const *names, size_t count, int set)
 {
     enum { KEPT = 1024 };
-    static __thread struct { void *address; int found; } kept[2][KEPT];
+    static __thread struct { void *address; int found; } kept[3][KEPT];
     const size_t slot = ((uintptr_t)address ^ (uintptr_t)address >> 10) % KEPT;
     if (kept[set][slot].address != address) {
         Dl_info about;
@@ -110,7 +111,7 @@ static int is_of(const char *const *names, size_t count, int set)
 }
 
 static const char *const names[] = {"open", "openat", "write", "close", "fsync", "mkdir", "opendir", "fopen", "rename",
-                                    "fread", "fwrite", "fclose", "read", "pread", "pwrite", "mmap", "malloc"};
+                                    "fread", "fwrite", "fclose", "read", "pread", "pwrite", "mmap", "malloc", "finish"};
 enum { NAMES = sizeof names / sizeof *names };
 static atomic_int calls[NAMES];
 
@@ -118,15 +119,18 @@ static int fails(const char *name)
 {
     static const char *const theirs[] = {"libteem",   "fontconfig", "libcairo", "freetype", "libexpat",
                                          "libpixman", "libgomp",    "libEGL",   "libGL",    "_dri",
-                                         "gallium",   "libLLVM",    "libgbm",   "libX",     "libxcb"};
+                                         "gallium",   "libLLVM",    "libgbm",   "libX",     "libxcb",
+                                         "libomp"};
     int which = 0;
-    const int memory = strcmp(name, "malloc") == 0;
+    static const char *const openmp[] = {"libomp"}; /* clang's maps a file at its start, and aborts without */
+    const int memory = strcmp(name, "malloc") == 0 || strcmp(name, "finish") == 0;
     if (!started || (!all && strcmp(name, call) != 0) || (all && memory && call[0] == 'm'))
         return 0;
     while (which < NAMES && strcmp(names[which], name) != 0)
         which++;
     if (which == NAMES || (!all && atomic_load(&calls[which]) >= wanted) /* it has failed: count no more */ ||
-        (only && !is_of(&only, 1, 0)) || (memory && is_of(theirs, sizeof theirs / sizeof *theirs, 1)))
+        (only && !is_of(&only, 1, 0)) || (memory && is_of(theirs, sizeof theirs / sizeof *theirs, 1)) ||
+        (strcmp(name, "mmap") == 0 && is_of(openmp, 1, 2)))
         return 0;
     if (atomic_fetch_add(&calls[which], 1) + 1 != wanted || all)
         return 0;
@@ -223,9 +227,13 @@ size_t fwrite(const void *data, size_t one, size_t count, FILE *file)
         ? error_of(file) : REAL(size_t, fwrite, const void *, size_t, size_t, FILE *)(data, one, count, file);
 }
 
+static __thread int closing;
+
 int fclose(FILE *file)
 {
+    closing++;
     const int bad = REAL(int, fclose, FILE *)(file);
+    closing--;
     return fails("fclose") ? EOF : bad;
 }
 
@@ -256,7 +264,11 @@ extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t by
 extern void *__libc_realloc(void *old, size_t bytes), *__libc_memalign(size_t align, size_t bytes);
 void *malloc(size_t bytes) { return fails("malloc") ? NULL : __libc_malloc(bytes); }
 void *calloc(size_t count, size_t bytes) { return fails("malloc") ? NULL : __libc_calloc(count, bytes); }
-void *realloc(void *old, size_t bytes) { return fails("malloc") ? NULL : __libc_realloc(old, bytes); }
+void *realloc(void *old, size_t bytes)
+{
+    return fails(closing ? "finish" : "malloc") ? NULL : __libc_realloc(old, bytes);
+}
+
 void *aligned_alloc(size_t align, size_t bytes) { return fails("malloc") ? NULL : __libc_memalign(align, bytes); }
 int posix_memalign(void **made, size_t align, size_t bytes)
 {

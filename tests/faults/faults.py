@@ -1,6 +1,7 @@
 """Every call of the system fails in turn while the programs work: one line that says so, nothing half written, nothing
 left, what stood there before as it was, no hang; or, where the call did not matter, a result that is whole."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,10 +29,18 @@ def call(words, fault, only):
                           stderr=subprocess.PIPE, timeout=120)
 
 
+def content(path):
+    """report.json and HDF5 have times in them, pictures the fonts that could be read; of a page, all but these."""
+    if path.endswith((".json", ".pam5", ".png")):
+        return None
+    data = open(path, "rb").read()
+    return re.sub(rb"<(td|b)>[0-9.]+|base64,[A-Za-z0-9+/=]{400,}", b"", data) if path.endswith(".html") else data
+
+
 def tree():
-    """Every file with its content; report.json and HDF5 have times in them, pictures the fonts that could be read."""
-    return {os.path.join(path, name): None if name.endswith((".json", ".pam5", ".png")) else
-            open(os.path.join(path, name), "rb").read() for path, _, names in os.walk(".") for name in names}
+    """Every file with its content."""
+    return {os.path.join(path, name): content(os.path.join(path, name))
+            for path, _, names in os.walk(".") for name in names}
 
 
 def folders():
@@ -117,6 +126,8 @@ for words in (["phantom", "--layout", "mixture", "--size", "4,4,2", "--seed", "2
 CALLS = ("open", "openat", "write", "close", "fsync", "rename", "mkdir", "opendir", "fopen", "fread", "fwrite",
          "fclose", "read", "mmap", "malloc")
 command("run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--outputs", "all,maps", *model], CALLS)
+command("run with a page", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--report", *model],
+        ("fwrite", "fclose", "malloc", "finish"))
 command("paged run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--memory", "64k", *model],
         ("open", "read", "pread", "pwrite", "write", "mmap", "malloc"))
 command("run that can go on", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--resume", *model],
@@ -132,12 +143,31 @@ command("merge", ["merge", "../parts", "-o", "result"], ("open", "opendir", "fop
 command("fit", ["fit", "-i", "../dwi.nrrd", "-o", "tensors.nhdr", *model],
         CALLS if FULL else ("open", "write", "fread", "rename", "malloc"))
 command("convert", ["convert", "-i", "../dwi.nrrd", "-o", "a/b/dwi.nii.gz"], CALLS)
+listed = subprocess.run([HOT, "export", "--list"], check=True, stdout=subprocess.PIPE).stdout.decode()
 for format, name in (("vtp", "fibers.vtp"), ("tck", "fibers.tck"), ("fixels", "fixels"), ("fz", "fibers.fz"),
                      ("odx", "fibers.odx"), ("pam5", "fibers.pam5"), ("png", "picture.png"), ("dec", "dec.nii.gz")):
+    if "\n" + format + " " not in "\n" + listed: # of a build without HDF5
+        print("left out: this build has no", format)
+        continue
     # One piece of code puts them all in their places: a file, a folder and an archive show it.
     command("export " + format, ["export", "-i", "../peaks.nrrd", "-o", name, "--format", format],
             ("open", "write", "fsync", "rename", "mkdir", "malloc") if FULL or format in ("vtp", "fixels", "odx") else
             ("write", "malloc"), earlier=[] if format == "fixels" else [name])
+
+# ---- What is refused, without the memory to say why
+begin([])
+words = [HOT, "export", "-i", "../peaks.nrrd", "-o", "x", "--format", "none", *COMMON]
+call(words, "all:0", "")
+numbers = dict(line.split() for line in open("../count"))
+for kind in ("malloc", "finish"):
+    number = int(numbers[kind])
+    check(number > 0, "refused: no %s" % kind)
+    for at in range(1, number + 1):
+        done = call(words, "%s:%d" % (kind, at), "")
+        lines = done.stderr.decode().splitlines()
+        check(done.returncode == 1 and len(lines) == 1 and lines[0].startswith("hotfiber export: ") and not tree(),
+              "refused, %s %d of %d: status %d: %s" % (kind, at, number, done.returncode, lines))
+os.chdir("..")
 
 # ---- The module as a program, with outputs of an earlier run
 MODULE = os.path.join(BUILD, "bin", "HotFiber")

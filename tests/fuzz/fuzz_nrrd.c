@@ -1,21 +1,18 @@
 /* Fuzz target: a DWI as NRRD, header, keys and data. */
 #define _GNU_SOURCE
-#include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
 
 #include "fuzz.h"
+#include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int descriptor = -1;
-    static char path[64];
-    if (descriptor < 0) {
-        descriptor = memfd_create("fuzz_nrrd", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    }
+    static const char path[] = "nrrd.link";
+    if (descriptor < 0)
+        descriptor = fuzz_file(path);
     if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
         return 0;
     hot_context *context = fuzz_context(NULL);

@@ -124,8 +124,8 @@ try:
     gpu = True
 except hotfiber.DeviceError:
     gpu = False
-    refused(lambda: hotfiber.directions(Dlpack(np.zeros((5, 28), np.float32)), out=both), hotfiber.DeviceError, "GPU")
-    refused(lambda: hotfiber.directions(Elsewhere((5, 28)), out=both), hotfiber.DeviceError, "GPU")
+    refused(lambda: hotfiber.directions(Dlpack(np.zeros((5, 28), np.float32)), out=both), hotfiber.DeviceError, "CUDA")
+    refused(lambda: hotfiber.directions(Elsewhere((5, 28)), out=both), hotfiber.DeviceError, "CUDA")
 
 
 def same(what, found, wanted, tolerance=0):

@@ -33,7 +33,7 @@ FILE *hot_png_begin(hot_context *context, hot_png *png)
 hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status)
 {
     int failed = file && ferror(file); /* before fclose: nothing may be asked of a closed file */
-    if (file && fclose(file) != 0)
+    if (file && (fclose(file) != 0 || !png->bytes)) /* without memory glibc's closes well, and there are no bytes */
         failed = 1;
     if (status == HOT_OK && failed)
         status = hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for a picture");
