@@ -75,8 +75,7 @@ check(len(noise) == 1 and .03 < noise[0] < .05, f"noise of the response's voxels
 strength = {}
 for voxels, size in ((3000, "20,15,10"), (19200, "40,40,12")):
     works("phantom", "-o", "many.nii.gz", "--truth", "many_truth.nii.gz", "--layout", "mixture", "--tissue", "noddi",
-          "--dispersion", "0-20", "--grey", "0-.2", "-b", "1000,3000", "--directions", 32, "--snr", 25, "--size", size,
-          "--seed", 61, "--quiet")
+          "--grey", "0-.2", "-b", "1000,3000", "--directions", 32, "--snr", 25, "--size", size, "--seed", 61, "--quiet")
     works("response", "-i", "many.nii.gz", "-o", "many.txt", "--quiet")
     with open("many.txt") as file:
         many = file.readlines()

@@ -2,6 +2,7 @@
 current stream, without a copy. What is refused is tried everywhere; the rest needs a GPU and one of the two, and is
 left out aloud."""
 import os
+import re
 
 import hotfiber
 import numpy as np
@@ -79,7 +80,7 @@ def refused(call, kind, says):
     try:
         call()
     except kind as error:
-        check(says in str(error), f"{error!r} speaks of {says}")
+        check(re.search(says, str(error)), f"{error!r} speaks of {says}")
     else:
         check(False, f"not refused: {says}")
 
@@ -124,8 +125,10 @@ try:
     gpu = True
 except hotfiber.DeviceError:
     gpu = False
-    refused(lambda: hotfiber.directions(Dlpack(np.zeros((5, 28), np.float32)), out=both), hotfiber.DeviceError, "CUDA")
-    refused(lambda: hotfiber.directions(Elsewhere((5, 28)), out=both), hotfiber.DeviceError, "CUDA")
+    # which of them depends on whether CUDA was built in
+    refused(lambda: hotfiber.directions(Dlpack(np.zeros((5, 28), np.float32)), out=both), hotfiber.DeviceError,
+            "GPU|CUDA")
+    refused(lambda: hotfiber.directions(Elsewhere((5, 28)), out=both), hotfiber.DeviceError, "GPU|CUDA")
 
 
 def same(what, found, wanted, tolerance=0):

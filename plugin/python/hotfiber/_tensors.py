@@ -243,9 +243,9 @@ def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, 
     device, threads, seed, progress: see `sshopm`.
 
     >>> import hotfiber, numpy as np
-    >>> tensor = np.zeros(15); tensor[14] = 2        # 2 z^4: one term along z
-    >>> hotfiber.lowrank(tensor).directions[0].round(4).tolist()
-    [0.0, 0.0, 2.0]
+    >>> tensor = np.zeros(15); tensor[0] = 2         # 2 x^4: one term along x, or -x
+    >>> abs(hotfiber.lowrank(tensor).directions[0]).round(4).tolist()
+    [2.0, 0.0, 0.0]
     """
     tensors, order = _tensors3(tensors)
     batch, most = tensors.shape[:-1], count("max_rank", max_rank, 1, 3)
