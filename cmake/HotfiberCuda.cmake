@@ -3,8 +3,8 @@ set(HOT_HAVE_CUDA OFF)
 if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
   # Machine code for Hopper, and PTX that newer and older cards (from Ampere on) compile for themselves. Set before
   # the language is enabled, because CMake's own default is an architecture that nvcc 13 no longer knows.
-  # HOTFIBER_COMPILE_CHECK: one architecture, Hopper, whose branches are the most, no code but for what only Hopper has,
-  # and no optimizer, behind nvcc neither.
+  # HOTFIBER_COMPILE_CHECK: one architecture, Hopper, whose branches are the most, no code for it (so that inline
+  # assembly is not assembled), and no optimizer, behind nvcc neither.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND HOTFIBER_COMPILE_CHECK)
     set(CMAKE_CUDA_ARCHITECTURES "90-virtual" CACHE STRING "CUDA architectures")
   endif()
@@ -24,7 +24,8 @@ if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
       if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
         add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
         # Where PTX is all that there would be: what is wrong with a source is told before it is made.
-        list(APPEND hot_cuda_host -fdevice-syntax-only)
+        set(hot_cuda_syntax -fdevice-syntax-only)
+        list(APPEND hot_cuda_host ${hot_cuda_syntax})
       endif()
     endif()
     set(HOT_HAVE_CUDA ON)

@@ -13,7 +13,7 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, Checks, export, run
 
 check = Checks()
-STEP = 2 if os.environ.get("HOT_TEST_LONG") else 6  # of so many voxels one has all its maxima looked for
+STEP = 2 if os.environ.get("HOT_TEST_LONG") else 12  # of so many voxels one has all its maxima looked for
 MAPS = ("fa", "md", "afd_total", "afd_sum", "afd_max", "nufo", "amplitude", "mask")
 
 
