@@ -1,5 +1,6 @@
 """Shared by the export tests: NRRDs with known directions in many geometries, written here byte by byte so that nothing
 of ours is in them, and what they mean in scanner RAS."""
+import math
 import os
 import subprocess
 import tempfile
@@ -107,9 +108,9 @@ def export(source, target, *options):
 
 def angle(a, b):
     """Degrees between two axes (up to sign); exact for small angles."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b)), abs(a @ b)))
+    (ax, ay, az), (bx, by, bz) = map(float, a), map(float, b)
+    apart, along = math.hypot(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), abs(ax * bx + ay * by + az * bz)
+    return math.degrees(math.atan2(apart, along)) if apart or along else math.nan  # of none: nan
 
 
 class Checks:

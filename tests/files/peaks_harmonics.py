@@ -1,5 +1,6 @@
 """hotfiber peaks on images of spherical harmonics: every basis, frame and lmax against brute force in numpy, MRtrix's
 own peaks, DIPY's bases; files that are none; and the fibres found written as harmonics again, as sh2peaks sees them."""
+import math
 import os
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -54,16 +55,11 @@ def unit(v):
 
 def monomials(lmax, v, less=(0, 0, 0)):
     """d/dx^a d/dy^b d/dz^c of the monomials of degree lmax."""
-    columns = []
-    for e in powers(lmax):
-        value = np.ones(len(v))
-        for d in range(3):
-            factor = 1
-            for k in range(less[d]):
-                factor *= e[d] - k
-            value = value * factor * (v[:, d] ** (e[d] - less[d]) if factor else 0)
-        columns.append(value)
-    return np.array(columns).T
+    exponents = np.array(powers(lmax))
+    left = np.maximum(exponents - less, 0)
+    factor = np.array([math.prod(math.prod(range(n - k + 1, n + 1)) for n, k in zip(e, less)) for e in powers(lmax)])
+    raised = np.cumprod(np.concatenate([np.ones((1, 3, len(v))), np.repeat(v.T[None], lmax, 0)]), 0)
+    return (factor[:, None] * raised[left[:, 0], 0] * raised[left[:, 1], 1] * raised[left[:, 2], 2]).T
 
 
 def brute_force(lmax, rows, floor):
