@@ -1,6 +1,7 @@
 /* hotfiber fit: diffusion data to a tensor field. */
 #include <string.h>
 
+#include "dwi/empty.h"
 #include "io/dwi_load.h"
 #include "method_options.h"
 
@@ -93,6 +94,8 @@ int cli_fit(int argc, char **argv)
         status = hot_dwi_load_within(context, input, bval, bvec, bytes, output, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
+    if (status == HOT_OK)
+        status = hot_dwi_drop_empty(context, dwi);
     if (status == HOT_OK)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);

@@ -7,6 +7,7 @@
 
 #include "core/fields.h"
 #include "core/grid_match.h"
+#include "dwi/empty.h"
 #include "io/common/output.h"
 #include "io/dwi_load.h"
 
@@ -91,6 +92,8 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
     hot_status status = check_outputs(context, o);
     if (status == HOT_OK)
         status = hot_dwi_load_within(context, o->dwi, o->bval, o->bvec, o->memory, o->output, &dwi);
+    if (status == HOT_OK)
+        status = hot_dwi_drop_empty(context, dwi);
     if (status == HOT_OK && o->tensors)
         status = read_tensors(context, o->tensors, dwi, &mask, &tensors);
     if (status == HOT_OK && o->mask)

@@ -1,4 +1,5 @@
 /* hotfiber response: the signal of a single fibre, or of each of three tissues. */
+#include "dwi/empty.h"
 #include "io/dwi_load.h"
 #include "method_options.h"
 
@@ -86,6 +87,8 @@ int cli_response(int argc, char **argv)
     hot_status status = hot_dwi_load_within(context, input, bval, bvec, bytes, output, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
+    if (status == HOT_OK)
+        status = hot_dwi_drop_empty(context, dwi);
     if (status != HOT_OK)
         goto cleanup;
     if (diffusivities.count) {

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "empty.h"
 #include "scheme.h"
 #include "summary.h"
 
-enum { FINDINGS_MAX = 64, NAMED_MAX = 6, CLIPPED_MIN = 20, SLICE_MIN = 200, LIKE_MIN = 8 };
+enum { FINDINGS_MAX = 64, CLIPPED_MIN = 20, SLICE_MIN = 200, LIKE_MIN = 8 };
 static const double dark_slice = 0.6; /* of its neighbours in time; diffusion alone does not do this to a whole slice */
 
 struct hot_check_findings {
@@ -89,17 +90,6 @@ static hot_status collect(hot_context *context, const hot_dwi *dwi, const uint8_
     return status;
 }
 
-/* "3, 7, 12 and 4 more" into text. */
-static void name_numbers(const size_t *number, size_t count, char *text, size_t bytes)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t n = 0; n < count && n < NAMED_MAX && used < bytes; n++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%zu", n ? ", " : "", number[n]);
-    if (count > NAMED_MAX && used < bytes)
-        snprintf(text + used, bytes - used, " and %zu more", count - NAMED_MAX);
-}
-
 static int same_gradient(const hot_dwi *dwi, size_t a, size_t b)
 {
     const double *g = dwi->gradients + 3 * a, *h = dwi->gradients + 3 * b;
@@ -123,7 +113,7 @@ static void look_at_volumes(const hot_dwi *dwi, const sums *s, size_t *number, h
         broken += bad > 0;
         samples += bad;
     }
-    name_numbers(number, empty, names, sizeof names);
+    hot_dwi_name_volumes(number, empty, names, sizeof names);
     if (empty)
         add(to, "empty_volumes", 1, "%zu volume%s of zeros (%s, counted from 0): leave out image and gradient", empty,
             empty == 1 ? "" : "s", names);
@@ -204,7 +194,7 @@ static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, do
         }
         dark += dark_in == v && dark_slices > 0;
     }
-    name_numbers(number, zero, names, sizeof names);
+    hot_dwi_name_volumes(number, zero, names, sizeof names);
     if (zero)
         add(to, "empty_slices", 1, "%zu slice%s of zeros in volume%s %s (counted from 0), where other volumes have "
             "signal: leave these volumes out", zero_slice, zero_slice == 1 ? "" : "s", zero == 1 ? "" : "s", names);

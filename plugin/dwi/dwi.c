@@ -52,6 +52,9 @@ hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *pat
     return HOT_OK;
 }
 
+/* s/mm^2: ten times what the strongest gradients reach. 1000 s/mm^2 in s/m^2, SI's unit, are a thousand times more. */
+static const double highest_b = 1e6;
+
 hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
 {
     for (size_t v = 0; v < dwi->volumes; v++) {
@@ -59,6 +62,10 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
         if (!(isfinite(dwi->b[v]) && dwi->b[v] >= 0))
             return hot_context_fail(context, HOT_ERROR_DATA,
                                     "volume %zu has the b-value %g; it must be a number of at least 0", v, dwi->b[v]);
+        if (dwi->b[v] > highest_b)
+            return hot_context_fail(context, HOT_ERROR_DATA,
+                                    "volume %zu has b = %g s/mm^2, and %g is the limit (1000 to 20000 is usual; is it "
+                                    "in another unit?)", v, dwi->b[v], highest_b);
         int known = isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]);
         if (!known && dwi->b[v] <= 50) /* some tools write NaN where there is no direction to tell */
             g[0] = g[1] = g[2] = 0;

@@ -80,6 +80,19 @@ static double select_value(hot_context *context, const float *values, size_t cou
     return value;
 }
 
+double hot_b0_limit(const float *values, size_t step, const uint8_t *inside, size_t count)
+{
+    enum { MOST = 2000 };
+    float some[MOST];
+    size_t all = 0, kept = 0, seen = 0;
+    for (size_t n = 0; n < count; n++)
+        all += inside[n] != 0;
+    for (size_t n = 0, apart = all / MOST + 1; n < count; n++)
+        if (inside[n] && seen++ % apart == 0 && values[n * step] > 0 && isfinite(values[n * step]))
+            some[kept++] = values[n * step];
+    return kept ? 10 * (double)hot_sorted_at(some, kept, kept * 19 / 20) : INFINITY;
+}
+
 /* Exact for 1 and 2, else Wilson and Hilferty's cube. */
 double hot_chi_square_median(size_t freedom)
 {
@@ -87,12 +100,14 @@ double hot_chi_square_median(size_t freedom)
     return freedom == 1 ? 0.454936423 : freedom == 2 ? 0.693147181 : cube * cube * cube;
 }
 
-/* The variances of the voxels inside that have one, in their order; *total: the sum of their b=0 signals. */
+/* The variances of the voxels inside that have one and are not damaged, in their order; *total: the sum of their b=0
+ * signals. */
 static hot_status take_variances(hot_context *context, const hot_dwi_summary *summary, const hot_mask *mask,
                                  float *variance, size_t *count, double *total)
 {
     enum { BLOCK = 1 << 16 };
     const size_t voxels = hot_grid_voxels(&mask->grid), blocks = (voxels + BLOCK - 1) / BLOCK;
+    const double limit = hot_b0_limit(summary->mean, 1, mask->bytes, voxels);
     size_t *place = hot_context_calloc(context, blocks + 1, sizeof *place);
     double *sums = hot_context_calloc(context, blocks, sizeof *sums);
     *count = 0;
@@ -103,7 +118,8 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
             const size_t first = block * BLOCK, end = voxels - first < BLOCK ? voxels : first + BLOCK;
             size_t at = place[block];
             for (size_t n = first; n < end; n++)
-                if (mask->bytes[n] && !isnan(summary->variance[n]) && summary->mean[n] > 0) {
+                if (mask->bytes[n] && !isnan(summary->variance[n]) && summary->mean[n] > 0 &&
+                    (double)summary->mean[n] <= limit) {
                     if (pass == 1)
                         variance[at] = summary->variance[n];
                     at++;

@@ -16,6 +16,7 @@ hot_status hot_dwi_select(hot_context *context, const hot_dwi *dwi, size_t count
     made->sample = dwi->sample;
     made->slope = dwi->slope;
     made->intercept = dwi->intercept;
+    made->gradients_in = dwi->gradients_in;
     memcpy(made->stride, dwi->stride, sizeof made->stride);
     memcpy(made->frame, dwi->frame, sizeof made->frame);
     for (size_t v = 0; v < count; v++) {

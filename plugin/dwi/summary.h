@@ -31,6 +31,10 @@ void hot_dwi_summary_masked(hot_dwi_summary *summary);
  * NaN. */
 float hot_sorted_at(float *values, size_t count, size_t place);
 
+/* Of b=0 signals (values[n * step], voxel n) what is above this is damage, not tissue: ten times what 95 % of the
+ * voxels inside do not exceed. One such voxel would settle a mean. */
+double hot_b0_limit(const float *values, size_t step, const uint8_t *inside, size_t count);
+
 /* The median of chi-square over its degrees of freedom. */
 double hot_chi_square_median(size_t freedom);
 

@@ -7,6 +7,7 @@
 #include "core/fields.h"
 #include "dwi/gather.h"
 #include "dwi/scheme.h"
+#include "dwi/summary.h"
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
@@ -261,7 +262,7 @@ static hot_status learn_noise(hot_signal_finder *f, double *sigma)
     return HOT_OK;
 }
 
-/* Mean b=0 signal of the mask's voxels among those read. */
+/* Mean b=0 signal of the mask's voxels among those read, but for damaged ones. */
 static double mean_b0(const hot_signal_finder *f, const uint8_t *inside, const float *signals, size_t count)
 {
     const int *shell_of;
@@ -272,12 +273,15 @@ static double mean_b0(const hot_signal_finder *f, const uint8_t *inside, const f
         first++;
     while (end > first && shell_of[end - 1] != 0)
         end--;
+    const double limit = hot_b0_limit(signals + first, f->volumes, inside, count);
     for (size_t i = 0; i < count; i++)
-        for (size_t v = first; inside[i] && v < end; v++)
-            if (shell_of[v] == 0 && signals[i * f->volumes + v] > 0) {
-                sum += (double)signals[i * f->volumes + v];
+        for (size_t v = first; inside[i] && v < end; v++) {
+            const double s = (double)signals[i * f->volumes + v];
+            if (shell_of[v] == 0 && s > 0 && s <= limit) {
+                sum += s;
                 n++;
             }
+        }
     return n ? sum / (double)n : 0;
 }
 

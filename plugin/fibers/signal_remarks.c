@@ -81,8 +81,8 @@ void hot_signal_tell_learned(hot_context *context, const hot_signal_learned *lea
                         "of the response, which is that of the sharpest", typical);
     if (learned->sampled < LEAST_SAMPLED)
         hot_context_log(context, HOT_LOG_NOTE,
-                        "%zu voxels are few to learn from: the priors stay near wide ones that suit any data",
-                        learned->sampled);
+                        "%zu voxel%s to learn from: the priors stay near wide ones that suit any data",
+                        learned->sampled, learned->sampled == 1 ? " is little" : "s are few");
     if (p->recovered < least_recovered)
         hot_context_log(context, HOT_LOG_NOTE,
                         "the data hardly tell how many fibres there are: %.0f %% of voxels simulated from what was "

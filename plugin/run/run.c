@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "dwi/denoise_shape.h"
 #include "dwi/dwi_private.h"
+#include "dwi/empty.h"
 #include "dwi/summary.h"
 #include "io/dwi_load.h"
 #include "learned.h"
@@ -369,9 +370,25 @@ static void take_processors(hot_run_job *job)
     job->threads = 0;
 }
 
+/* A borrowed data set is not changed. */
+static hot_status drop_empty(hot_run_job *job)
+{
+    hot_dwi *rest = NULL;
+    if (!job->borrowed)
+        return hot_dwi_drop_empty(job->context, job->dwi);
+    hot_status status = hot_dwi_without_empty(job->context, job->dwi, &rest);
+    if (rest) {
+        job->dwi = rest;
+        job->borrowed = 0;
+    }
+    return status;
+}
+
 hot_status hot_run_compute_job(hot_run_job *job)
 {
-    hot_status status = HOT_OK;
+    hot_status status = drop_empty(job);
+    if (status != HOT_OK)
+        return status;
     if (job->options.denoise) {
         if ((status = denoise(job)) != HOT_OK)
             return status;

@@ -70,7 +70,8 @@ HOT_API const uint8_t *hot_mask_bytes(const hot_mask *mask);
 HOT_API size_t hot_mask_count(const hot_mask *mask);
 
 /* The noise's standard deviation and the SNR of the mean b=0 signal inside the mask: from the spread between b=0
- * volumes when there are two or more (repeats = their number), else from nothing: sigma = NaN.
+ * volumes when there are two or more (repeats = their number), else from nothing: sigma = NaN. Voxels far brighter than
+ * all others (ten times what 95 % do not exceed) are damaged and not counted.
  * Errors: HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
                                  double *snr, size_t *repeats);

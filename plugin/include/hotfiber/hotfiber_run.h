@@ -93,7 +93,8 @@ typedef struct hot_run_fields {
  * those that the options name, and none is written. A pipeline that has arrays makes them a hot_dwi with
  * hot_dwi_create, calls this, and takes the arrays out with hot_fiber_field_peaks, hot_fiber_field_counts,
  * hot_tensor_field_values and hot_mask_bytes.
- * dwi: kept as it is. options: input, bval, bvec, output, outputs and force are not used; NULL = defaults. fields:
+ * dwi: kept as it is; volumes without a signal (zeros or NaN in all of the head) are left out, with a warning.
+ * options: input, bval, bvec, output, outputs and force are not used; NULL = defaults. fields:
  * filled, the caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre),
  * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,

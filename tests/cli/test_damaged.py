@@ -1,0 +1,109 @@
+"""One damaged voxel leaves the others as they are; a volume without a signal is left out as if it were not there."""
+import json
+import os
+import shutil
+
+import numpy as np
+
+from cli import *
+
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+scene = Scene(count=40, b0=4, size=(7, 6, 5), noise=25., seed=11)
+hurt = (4, 4, 3)
+inside = np.zeros(scene.size, np.uint8)
+inside[1:] = 1 # the first slab is air
+
+
+def write_mask(path):
+    with open(path, "wb") as file:
+        file.write(("NRRD0004\ntype: unsigned char\ndimension: 3\nspace: right-anterior-superior\nsizes: 7 6 5\n"
+                    "space directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,0)\nencoding: raw\n\n").encode())
+        file.write(inside.tobytes(order="F"))
+
+
+write_mask("mask.nrrd")
+
+
+def run(name, data, without=(), **more):
+    """Directions and numbers of fibres that `run` finds in these data, and what it says."""
+    kept = np.setdiff1d(np.arange(len(scene.b)), without)
+    part = Scene(count=1, size=(1, 1, 1))
+    part.b, part.gradients = scene.b[kept], scene.gradients[kept]
+    write_dwi(f"{name}.nrrd", part, data=data[..., kept], **more)
+    done = works("run", "-i", f"{name}.nrrd", "-o", name, "--mask", "mask.nrrd", "--outputs", "peaks_nrrd", "--force")
+    return read_nrrd(f"{name}/peaks.nrrd")[0], done.stderr
+
+
+plain, said = run("plain", scene.data)
+check("warning" not in said, f"whole data: {said}")
+
+# In a voxel of NaN there is no fibre, whatever else. Others get what they get when it holds something worse.
+reference = None
+for name, value in (("nan", np.nan), ("inf", np.inf), ("spike", 1e9), ("largest", 3e38)):
+    data = scene.data.copy()
+    data[hurt] = value
+    peaks, said = run(name, data)
+    reference = peaks if reference is None else reference
+    found = np.linalg.norm(np.nan_to_num(peaks[(slice(None), *hurt)]))
+    check(found == 0, f"{name}: a fibre of {found} in a damaged voxel")
+    check(np.array_equal(peaks, reference, equal_nan=True), f"{name}: other voxels are not those beside NaN")
+    check("1 of 180 voxels are not usable" in said, f"{name}: {said}")
+    check("nothing but noise" not in said, f"{name}: {said}")
+length = lambda peaks: np.linalg.norm(np.nan_to_num(peaks).reshape(3, 3, -1), axis=1)
+same = ((length(plain) > 0) == (length(reference) > 0)).all(0).mean()
+check(same > .97, f"one voxel changes the number of fibres of {1 - same:.3f} of the others")
+# A mean over the mask would be the damaged voxel's alone.
+said = works("info", "-i", "spike.nrrd").stdout.decode()
+snr = float(said.split("SNR")[1].split()[0])
+check(30 < snr < 50, f"info with one voxel of 1e9: SNR {snr}, 40 is true")
+
+# Volumes that were lost.
+for name, lost, value in (("zeros", [9], 0), ("nans", [9], np.nan), ("several", [0, 9, 20, 30], 0),
+                          ("b0", [1], np.nan)):
+    whole, said = run("without", scene.data, without=lost)
+    data = scene.data.copy()
+    data[..., lost] = value
+    peaks, said = run(name, data)
+    check(np.array_equal(peaks, whole, equal_nan=True), f"{name}: not as without the volumes {lost}")
+    listed = ", ".join(map(str, lost))
+    check(f"warning: volume{'s' if len(lost) > 1 else ''} {listed} (counted from 0)" in said, f"{name}: {said}")
+    report = json.load(open(f"{name}/report.json"))
+    check(report["input"]["volumes"] == len(scene.b) - len(lost), f"{name}: report.json: {report['input']}")
+    if name == "several":
+        for stage, more in (("fit", ["--order", 4]), ("response", []), ("peaks", ["--method", "signal"])):
+            for what in (name, "without"):
+                given = ["--dwi" if stage == "peaks" else "-i", f"{what}.nrrd", "-o", f"{stage}_{what}.nrrd"]
+                works(stage, *given, "--mask", "mask.nrrd", *more)
+            check(open(f"{stage}_{name}.nrrd", "rb").read() == open(f"{stage}_without.nrrd", "rb").read(),
+                  f"{stage}: not as without the volumes")
+many = scene.data.copy()
+many[..., 10:20] = 0
+_, said = run("many", many)
+check("volumes 10, 11, 12, 13, 14, 15 and 4 more (counted from 0) of 'many.nrrd' have no signal" in said, said)
+
+# Slice by slice from a file, volumes side by side or one behind the other.
+lost = [0, 9, 20, 30]
+data = scene.data.copy()
+data[..., lost] = 0
+whole, _ = run("without", scene.data, without=lost)
+for axis in (0, 3):
+    write_dwi("paged.nrrd", scene, data=data, list_axis=axis)
+    works("run", "-i", "paged.nrrd", "-o", "paged", "--mask", "mask.nrrd", "--outputs", "peaks_nrrd", "--memory", "40K",
+          "--force")
+    check(np.array_equal(read_nrrd("paged/peaks.nrrd")[0], whole, equal_nan=True), f"paged, list axis {axis}")
+
+# A few voxels say nothing of a volume: signals of 0 are measurements there.
+small = Scene(count=40, size=(3, 2, 2), noise=25.)
+small.data[..., 9] = 0
+write_dwi("small.nrrd", small)
+said = works("run", "-i", "small.nrrd", "-o", "small", "--force").stderr
+check("left out" not in said, f"12 voxels: {said}")
+
+# b-values in s/m^2, SI's unit.
+scene.b *= 1e6
+write_dwi("si.nrrd", scene)
+done = hotfiber("run", "-i", "si.nrrd", "-o", "si", "--quiet")
+check(done.returncode == 1 and "b = 2e+09 s/mm^2" in done.stderr and "another unit" in done.stderr, done.stderr)
+end()
