@@ -54,6 +54,9 @@ hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *pat
 
 /* s/mm^2: ten times what the strongest gradients reach. 1000 s/mm^2 in s/m^2, SI's unit, are a thousand times more. */
 static const double highest_b = 1e6;
+/* Up to the first, volumes count as b=0; up to the second where there is none such: imaging gradients of strong
+ * scanners alone are b=60 (HCP, 7 T), by which a tenth of the signal along a fibre is lost. */
+static const double highest_b0 = 50, highest_b0_alone = 100;
 
 hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
 {
@@ -67,7 +70,7 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
                                     "volume %zu has b = %g s/mm^2, and %g is the limit (1000 to 20000 is usual; is it "
                                     "in another unit?)", v, dwi->b[v], highest_b);
         int known = isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]);
-        if (!known && dwi->b[v] <= 50) /* some tools write NaN where there is no direction to tell */
+        if (!known && dwi->b[v] <= highest_b0) /* some tools write NaN where there is no direction to tell */
             g[0] = g[1] = g[2] = 0;
         else if (!known)
             return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the gradient (%g, %g, %g)", v, g[0], g[1],
@@ -75,10 +78,12 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
         /* scaled first: neither huge nor tiny components overflow or vanish */
         double largest = fmax(fabs(g[0]), fmax(fabs(g[1]), fabs(g[2])));
         if (dwi->b[v] == 0 || largest == 0) {
-            if (dwi->b[v] > 50)
+            if (dwi->b[v] > highest_b0_alone)
                 return hot_context_fail(context, HOT_ERROR_DATA,
                                         "volume %zu has b = %g s/mm^2 but no gradient direction", v, dwi->b[v]);
             g[0] = g[1] = g[2] = 0;
+            if (dwi->b[v] > highest_b0)
+                dwi->b[v] = 0; /* without a direction it is one of those all the same */
             continue;
         }
         double x = g[0] / largest, y = g[1] / largest, z = g[2] / largest, length = sqrt(x * x + y * y + z * z);
@@ -86,7 +91,20 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
         g[1] = y / length;
         g[2] = z / length;
     }
-    return hot_dwi_find_shells(context, dwi);
+    hot_status status = hot_dwi_find_shells(context, dwi);
+    double least = highest_b, largest = 0;
+    size_t without = 0;
+    for (size_t v = 0; v < dwi->volumes && status == HOT_OK && dwi->has_b0; v++)
+        if (dwi->shell_of[v] == 0) {
+            least = fmin(least, dwi->b[v]);
+            largest = fmax(largest, dwi->b[v]);
+            without++;
+        }
+    if (without > 0 && least > highest_b0)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "no volume has b of at most %g s/mm^2: %zu of b=%.0f to %.0f are taken as b=0", highest_b0,
+                        without, least, largest);
+    return status;
 }
 
 hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
@@ -203,9 +221,10 @@ hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
         sorted[v] = (numbered){dwi->b[v], v};
     qsort(sorted, dwi->volumes, sizeof *sorted, by_b);
     size_t shells = 0, members = 0;
+    const double limit = dwi->volumes && sorted[0].b > highest_b0 ? highest_b0_alone : highest_b0;
     for (size_t n = 0; n < dwi->volumes; n++) {
         double b = sorted[n].b, before = n ? sorted[n - 1].b : 0;
-        int starts = n == 0 || (b > 50 && (before <= 50 || b - before > widest_gap(before)));
+        int starts = n == 0 || (b > limit && (before <= limit || b - before > widest_gap(before)));
         if (starts) {
             if (shells)
                 shell_b[shells - 1] /= (double)members;
@@ -223,7 +242,9 @@ hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
     dwi->shell_b = shell_b;
     dwi->shell_of = shell_of;
     dwi->shells = shells;
-    dwi->has_b0 = shells > 0 && sorted[0].b <= 50;
+    dwi->has_b0 = shells > 0 && sorted[0].b <= limit;
+    if (dwi->has_b0 && limit > highest_b0)
+        shell_b[0] = 0;
     shell_b = NULL;
     shell_of = NULL;
     status = HOT_OK;

@@ -88,7 +88,7 @@ hot_status hot_scheme_of_volumes(hot_context *context, const hot_dwi *dwi, size_
         return HOT_ERROR_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const size_t v = use ? use[i] : i;
-        if (dwi->b[v] > 50)
+        if (!(dwi->has_b0 && dwi->shell_of[v] == 0))
             memcpy(gradients + 3 * weighted++, dwi->gradients + 3 * v, 3 * sizeof *gradients);
     }
     *distinct = hot_scheme_distinct(weighted, gradients);

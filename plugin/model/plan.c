@@ -64,8 +64,8 @@ static hot_status refuse(const hot_plan *plan, size_t count, int order)
     double low = INFINITY, high = 0;
     char what[64];
     for (size_t i = 0; i < plan->used_count; i++) {
-        const double b = hot_dwi_b(plan->dwi)[plan->used[i]];
-        if (b > 50)
+        const double b = plan->dwi->b[plan->used[i]];
+        if (!(plan->dwi->has_b0 && plan->dwi->shell_of[plan->used[i]] == 0))
             low = fmin(low, b);
         high = fmax(high, b);
     }

@@ -1,4 +1,5 @@
-"""One damaged voxel leaves the others as they are; a volume without a signal is left out as if it were not there."""
+"""One damaged voxel leaves the others as they are; a volume without a signal is left out as if it were not there;
+b-values that are odd."""
 import json
 import os
 import shutil
@@ -80,7 +81,8 @@ for name, lost, value in (("zeros", [9], 0), ("nans", [9], np.nan), ("several", 
                   f"{stage}: not as without the volumes")
 many = scene.data.copy()
 many[..., 10:20] = 0
-_, said = run("many", many)
+write_dwi("many.nrrd", scene, data=many)
+said = works("fit", "-i", "many.nrrd", "-o", "tensors.nrrd", "--model", "adc", "--order", 2).stderr
 check("volumes 10, 11, 12, 13, 14, 15 and 4 more (counted from 0) of 'many.nrrd' have no signal" in said, said)
 
 # Slice by slice from a file, volumes side by side or one behind the other.
@@ -98,8 +100,29 @@ for axis in (0, 3):
 small = Scene(count=40, size=(3, 2, 2), noise=25.)
 small.data[..., 9] = 0
 write_dwi("small.nrrd", small)
-said = works("run", "-i", "small.nrrd", "-o", "small", "--force").stderr
+said = works("fit", "-i", "small.nrrd", "-o", "tensors.nrrd", "--model", "adc", "--order", 2).stderr
 check("left out" not in said, f"12 voxels: {said}")
+
+# Scanners of 7 T have no b=0: their imaging gradients alone are b=55 to 65. With or without a direction they are taken
+# as b=0, and what they are is kept.
+works("convert", "-i", "plain.nrrd", "-o", "plain.nii", "--quiet")
+table = np.loadtxt("plain.bvec")
+for name, vectors in (("with", np.random.default_rng(3).normal(size=(3, 4))), ("none", np.zeros((3, 4)))):
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=0), 1e-9)
+    table[:, :4] = vectors
+    np.savetxt("seven.bvec", table)
+    np.savetxt("seven.bval", [np.concatenate([[55, 65, 60, 60], scene.b[4:]])], fmt="%g")
+    shutil.copy("plain.nii", "seven.nii")
+    said = works("run", "-i", "seven.nii", "-o", "seven", "--mask", "mask.nrrd", "--outputs", "peaks_nrrd",
+                 "--force").stderr
+    check(np.array_equal(read_nrrd("seven/peaks.nrrd")[0], plain, equal_nan=True), f"b0 of b=60, {name} directions")
+    check(("4 of b=55 to 65 are taken as b=0" in said) == (name == "with"), f"b=60, {name} directions: {said}")
+    if name == "with":
+        works("convert", "-i", "seven.nii", "-o", "kept.nii", "--quiet")
+        check(np.allclose(np.loadtxt("kept.bval")[:4], [55, 65, 60, 60]), "convert changes b=60")
+np.savetxt("seven.bval", [np.concatenate([[105] * 4, scene.b[4:]])], fmt="%g")
+done = hotfiber("run", "-i", "seven.nii", "-o", "x", "--quiet")
+check(done.returncode == 1 and "volume 0 has b = 105" in done.stderr, done.stderr)
 
 # b-values in s/m^2, SI's unit.
 scene.b *= 1e6

@@ -19,7 +19,7 @@ HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const ch
  * b is 0). signals: volumes x voxels floats in [volume][k][j][i] order (i fastest), in any unit; copied. NaN and values
  * that are not positive are kept, and flagged by the fits.
  * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0, or more than memory can hold),
- * HOT_ERROR_DATA (a b-value that is negative or no number, a gradient of length 0 with b > 50; the message says which
+ * HOT_ERROR_DATA (a b-value that is negative or no number, a gradient of length 0 with b > 100; the message says which
  * volume), HOT_ERROR_MEMORY. Once made it is only read: several threads may use it, each with a context of its own. */
 HOT_API hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                                   const double *gradients, const float *signals, hot_dwi **dwi);
@@ -37,7 +37,8 @@ HOT_API const char *hot_dwi_source(const hot_dwi *dwi);
  * nothing else done (NaN and negative values come through). */
 HOT_API hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals);
 
-/* Shells: groups of volumes of nearly equal b (b <= 50 s/mm^2 is shell 0, the b=0 volumes, when there are any).
+/* Shells: groups of volumes of nearly equal b (b <= 50 s/mm^2 is shell 0, the b=0 volumes, when there are any;
+ * where there are none, b <= 100, with a note, and b[0] is 0).
  * shell_of[volumes] and b[shells] are owned by the dwi; ascending b. */
 HOT_API size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of);
 /* Whether shell 0 is b=0. */
