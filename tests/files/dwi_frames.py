@@ -158,6 +158,25 @@ check(about["not_finite"] == 2 and about["negative"] == 1, "NaN and negative val
 nifti("n.nii", 4, "i2", sform=0)
 check(info("n.nii")["space"] == "unknown", "neither sform nor qform")
 
+# ---- header and samples in a file each, named by either, packed or not ----
+if nibabel:
+    nibabel.save(nibabel.Nifti1Pair(dwi.samples.astype("i2"), affine), "pair.img")
+    for ending in ("bval", "bvec"):
+        shutil.copy("n." + ending, "pair." + ending)
+    halves = {half: open("pair." + half, "rb").read() for half in ("hdr", "img")}
+    for packed in ((), ("hdr",), ("img",), ("hdr", "img")):
+        for half, content in halves.items():
+            for old in ("pair." + half, "pair.%s.gz" % half):
+                if os.path.exists(old):
+                    os.remove(old)
+            with open("pair." + half + (".gz" if half in packed else ""), "wb") as file:
+                file.write(gzip.compress(content) if half in packed else content)
+        for half in halves:
+            image = "pair." + half + (".gz" if half in packed else "")
+            agree(image, info(image), reference)
+            hot("convert", "-i", image, "-o", "b.nrrd")
+            check(np.array_equal(_nrrd.read("b.nrrd")[2], dwi.samples), "%s, packed %s: samples" % (image, packed))
+
 # ---- bval and bvec ----
 nifti("n.nii", 4, "i2")
 np.savetxt("t.bvec", inner, "%.12f")

@@ -163,19 +163,15 @@ static void set_grid(const about *header, hot_grid *grid)
         grid->to_world[axis][axis] = axis < header->axes ? fabs(header->spacing[axis + 1]) : 1;
 }
 
-/* The samples of a header file are in another one: .hdr and .img, each packed or not. */
-static hot_status open_samples(hot_image *image, const char *path, hot_stream **stream)
+/* A pair's .hdr or .img, packed or not. */
+static hot_status open_half(hot_context *context, const char *path, const char *suffix, const char *packed_suffix,
+                            hot_stream **stream)
 {
-    hot_context *context = image->context;
     struct stat there;
     hot_status status = HOT_ERROR_MEMORY;
-    char *name = hot_path_beside(context, path, ".img"), *packed = hot_path_beside(context, path, ".img.gz");
-    if (name && packed) {
-        const char *found = stat(name, &there) != 0 && stat(packed, &there) == 0 ? packed : name;
-        status = hot_stream_open(context, found, stream);
-        if (status == HOT_OK)
-            status = hot_image_add_file(image, found);
-    }
+    char *name = hot_path_beside(context, path, suffix), *packed = hot_path_beside(context, path, packed_suffix);
+    if (name && packed)
+        status = hot_stream_open(context, stat(name, &there) != 0 && stat(packed, &there) == 0 ? packed : name, stream);
     hot_context_free(context, name);
     hot_context_free(context, packed);
     return status;
@@ -208,10 +204,7 @@ static hot_status open_header(hot_context *context, hot_input *input, hot_stream
 {
     if (!hot_path_has_suffix(input->path, ".img") && !hot_path_has_suffix(input->path, ".img.gz"))
         return hot_input_take_stream(context, input, stream);
-    char *name = hot_path_beside(context, input->path, ".hdr");
-    hot_status status = name ? hot_stream_open(context, name, stream) : HOT_ERROR_MEMORY;
-    hot_context_free(context, name);
-    return status;
+    return open_half(context, input->path, ".hdr", ".hdr.gz", stream);
 }
 
 hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *image)
@@ -256,7 +249,9 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
     }
     if (header.pair) {
         hot_stream_close(context, &made->stream);
-        status = open_samples(image, input->path, &made->stream);
+        status = open_half(context, input->path, ".img", ".img.gz", &made->stream);
+        if (status == HOT_OK)
+            status = hot_image_add_file(image, hot_stream_name(made->stream));
     }
     if (status == HOT_OK && (bytes >= 9e18 || bytes > (double)hot_stream_at_most(made->stream)))
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
