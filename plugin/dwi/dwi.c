@@ -56,7 +56,7 @@ hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *pat
 static const double highest_b = 1e6;
 /* Up to the first, volumes count as b=0; up to the second where there is none such: imaging gradients of strong
  * scanners alone are b=60 (HCP, 7 T), by which a tenth of the signal along a fibre is lost. */
-static const double highest_b0 = 50, highest_b0_alone = 100;
+static const double highest_b0 = 50, highest_b0_alone = HOT_B0_ALONE;
 
 hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
 {

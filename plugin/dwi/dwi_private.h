@@ -4,6 +4,9 @@
 
 #include "core/fields.h"
 
+/* s/mm^2: up to here volumes count as b=0 where none is below 50, or where they have no direction. */
+#define HOT_B0_ALONE 100.
+
 /* An empty DWI with memory for `volumes` b-values, gradients (zero) and positions (volume v at v * `apart`), source
  * copied from `path`. */
 hot_status hot_dwi_begin(hot_context *context, const hot_grid *grid, size_t volumes, size_t apart, const char *path,

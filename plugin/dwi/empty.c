@@ -39,14 +39,14 @@ static size_t mark(size_t volumes, size_t voxels, const float *signals, uint8_t 
     return told;
 }
 
-static void warn(hot_context *context, const hot_dwi *dwi, const size_t *empty, size_t count)
+/* what: of one volume, and of several. */
+static void warn(hot_context *context, const hot_dwi *dwi, const size_t *lost, size_t count, const char *const what[2])
 {
     char names[128];
-    hot_dwi_name_volumes(empty, count, names, sizeof names);
-    hot_context_log(context, HOT_LOG_WARNING,
-                    count == 1 ? "volume %s (counted from 0) of '%s' has no signal, only zeros or NaN: it is left out"
-                               : "volumes %s (counted from 0) of '%s' have no signal, only zeros or NaN: they are left "
-                                 "out", names, hot_dwi_source(dwi)[0] ? hot_dwi_source(dwi) : "the data set");
+    hot_dwi_name_volumes(lost, count, names, sizeof names);
+    hot_context_log(context, HOT_LOG_WARNING, "volume%s %s (counted from 0) of '%s' %s left out",
+                    count == 1 ? "" : "s", names, hot_dwi_source(dwi)[0] ? hot_dwi_source(dwi) : "the data set",
+                    what[count > 1]);
 }
 
 /* The volumes that are not empty, ascending, into kept. */
@@ -68,7 +68,8 @@ static hot_status find_kept(hot_context *context, const hot_dwi *dwi, size_t *ke
     for (size_t v = 0; v < volumes && status == HOT_OK; v++)
         *(has_signal[v] ? &kept[(*count)++] : &empty[lost++]) = v;
     if (lost > 0)
-        warn(context, dwi, empty, lost);
+        warn(context, dwi, empty, lost, (const char *const[]){"has no signal, only zeros or NaN: it is",
+                                                              "have no signal, only zeros or NaN: they are"});
     hot_context_free(context, has_signal);
     hot_context_free(context, empty);
     hot_context_free(context, signals);
@@ -77,23 +78,12 @@ static hot_status find_kept(hot_context *context, const hot_dwi *dwi, size_t *ke
 
 hot_status hot_dwi_drop_empty(hot_context *context, hot_dwi *dwi)
 {
-    /* a new list: pages that are held are those of the old one's volumes (paged.c) */
     size_t count, *kept = hot_context_alloc(context, dwi->volumes, sizeof *kept);
     hot_status status = kept ? find_kept(context, dwi, kept, &count) : HOT_ERROR_MEMORY;
-    if (status != HOT_OK || count == dwi->volumes) {
-        hot_context_free(context, kept);
-        return status;
-    }
-    for (size_t n = 0; n < count; n++) {
-        const size_t v = kept[n];
-        dwi->b[n] = dwi->b[v];
-        memmove(dwi->gradients + 3 * n, dwi->gradients + 3 * v, 3 * sizeof *dwi->gradients);
-        kept[n] = dwi->position[v];
-    }
-    hot_context_free(context, dwi->position);
-    dwi->position = kept;
-    dwi->volumes = count;
-    return hot_dwi_find_shells(context, dwi);
+    if (status == HOT_OK)
+        status = hot_dwi_keep(context, dwi, count, kept);
+    hot_context_free(context, kept);
+    return status;
 }
 
 hot_status hot_dwi_without_empty(hot_context *context, const hot_dwi *dwi, hot_dwi **rest)
@@ -103,6 +93,28 @@ hot_status hot_dwi_without_empty(hot_context *context, const hot_dwi *dwi, hot_d
     *rest = NULL;
     if (status == HOT_OK && count < dwi->volumes)
         status = hot_dwi_select(context, dwi, count, kept, rest);
+    hot_context_free(context, kept);
+    return status;
+}
+
+hot_status hot_dwi_drop_undirected(hot_context *context, hot_dwi *dwi)
+{
+    const size_t volumes = dwi->volumes;
+    size_t count = 0, directed = 0, lost = 0, *kept = hot_context_alloc(context, 2 * volumes, sizeof *kept);
+    if (!kept)
+        return HOT_ERROR_MEMORY;
+    for (size_t v = 0; v < volumes; v++) {
+        const double *g = dwi->gradients + 3 * v;
+        const int weighted = dwi->b[v] > HOT_B0_ALONE, direction = g[0] != 0 || g[1] != 0 || g[2] != 0;
+        directed += weighted && direction;
+        *(weighted && !direction ? &kept[volumes + lost++] : &kept[count++]) = v;
+    }
+    hot_status status = HOT_OK;
+    if (lost > 0 && directed > 0) {
+        warn(context, dwi, kept + volumes, lost, (const char *const[]){"has a b-value and no direction: it is",
+                                                                       "have b-values and no directions: they are"});
+        status = hot_dwi_keep(context, dwi, count, kept);
+    }
     hot_context_free(context, kept);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Volumes without a signal: they were lost, and to a fit they are signals of 0. */
+/* Volumes that are no measurements: lost ones, which to a fit are signals of 0, and means over directions. */
 #ifndef HOT_DWI_EMPTY_H
 #define HOT_DWI_EMPTY_H
 
@@ -12,6 +12,10 @@
 hot_status hot_dwi_drop_empty(hot_context *context, hot_dwi *dwi);
 /* *rest: a view of the others (select.h), or NULL if none is empty. */
 hot_status hot_dwi_without_empty(hot_context *context, const hot_dwi *dwi, hot_dwi **rest);
+
+/* Before hot_dwi_complete: drops volumes with a b-value and no direction, which some scanners add (the mean over the
+ * directions, a map of it), with a warning. Where no volume with a b-value has a direction all are kept. */
+hot_status hot_dwi_drop_undirected(hot_context *context, hot_dwi *dwi);
 
 /* "3, 7, 12 and 4 more" into text. */
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes);

@@ -30,3 +30,23 @@ hot_status hot_dwi_select(hot_context *context, const hot_dwi *dwi, size_t count
     *view = made;
     return status;
 }
+
+hot_status hot_dwi_keep(hot_context *context, hot_dwi *dwi, size_t count, const size_t *volume)
+{
+    if (count == dwi->volumes)
+        return HOT_OK;
+    /* a new list: pages that are held are those of the old one's volumes (paged.c) */
+    size_t *position = hot_context_alloc(context, count, sizeof *position);
+    if (!position)
+        return HOT_ERROR_MEMORY;
+    for (size_t n = 0; n < count; n++) {
+        const size_t v = volume[n];
+        dwi->b[n] = dwi->b[v];
+        memmove(dwi->gradients + 3 * n, dwi->gradients + 3 * v, 3 * sizeof *dwi->gradients);
+        position[n] = dwi->position[v];
+    }
+    hot_context_free(context, dwi->position);
+    dwi->position = position;
+    dwi->volumes = count;
+    return hot_dwi_find_shells(context, dwi);
+}

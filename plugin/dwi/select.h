@@ -8,4 +8,7 @@
  * it. hot_dwi_destroy it. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_dwi_select(hot_context *context, const hot_dwi *dwi, size_t count, const size_t *volume, hot_dwi **view);
 
+/* Keeps the volumes named (ascending) and no others. For the owner of a data set that nobody else reads yet. */
+hot_status hot_dwi_keep(hot_context *context, hot_dwi *dwi, size_t count, const size_t *volume);
+
 #endif

@@ -7,6 +7,7 @@
 #include "core/image.h"
 #include "dwi/paged.h"
 #include "dwi/dwi_private.h"
+#include "dwi/empty.h"
 #include "dwi/frames.h"
 #include "io/common/gradient_files.h"
 #include "io/common/paths.h"
@@ -77,7 +78,9 @@ static hot_status set_fsl(hot_context *context, hot_dwi *dwi, const char *b_name
                 frame[r][2] * g[3 * v + 2];
     }
     scale_by_length(context, dwi, g_name, FSL_LIMIT);
-    hot_status status = hot_dwi_complete(context, dwi);
+    hot_status status = hot_dwi_drop_undirected(context, dwi);
+    if (status == HOT_OK)
+        status = hot_dwi_complete(context, dwi);
     if (status == HOT_OK && dwi->gradients_in == HOT_GRADIENTS_IN_IMAGE)
         hot_context_log(context, HOT_LOG_WARNING,
                         "'%s' is named as QSIPrep's, of an LPS+ image: its vectors are taken along the image's axes, "
@@ -148,7 +151,9 @@ static hot_status read_scheme(hot_context *context, const char *name, const char
     }
     if (status == HOT_OK) {
         scale_by_length(context, dwi, name, 1e-5);
-        status = hot_dwi_complete(context, dwi);
+        status = hot_dwi_drop_undirected(context, dwi);
+        if (status == HOT_OK)
+            status = hot_dwi_complete(context, dwi);
         if (status != HOT_OK)
             status = hot_context_add(context, status, "in '%s'", name);
     }

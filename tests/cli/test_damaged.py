@@ -122,7 +122,27 @@ for name, vectors in (("with", np.random.default_rng(3).normal(size=(3, 4))), ("
         check(np.allclose(np.loadtxt("kept.bval")[:4], [55, 65, 60, 60]), "convert changes b=60")
 np.savetxt("seven.bval", [np.concatenate([[105] * 4, scene.b[4:]])], fmt="%g")
 done = hotfiber("run", "-i", "seven.nii", "-o", "x", "--quiet")
-check(done.returncode == 1 and "volume 0 has b = 105" in done.stderr, done.stderr)
+check(done.returncode == 1 and "no b=0 volume" in done.stderr, done.stderr)
+
+# The mean over the directions as one more volume, as scanners write it: a b-value without a direction.
+more = Scene(count=1, size=(1, 1, 1))
+more.b, more.gradients = np.append(scene.b, 2000.), np.vstack([scene.gradients, [0, 0, 1]])
+write_dwi("trace.nrrd", more, data=np.concatenate([scene.data, scene.data[..., 4:].mean(-1)[..., None]], 3))
+works("convert", "-i", "trace.nrrd", "-o", "trace.nii", "--quiet")
+table = np.loadtxt("trace.bvec")
+table[:, -1] = 0
+np.savetxt("trace.bvec", table)
+np.savetxt("trace.b", np.column_stack([np.vstack([scene.gradients, np.zeros(3)]), more.b]))
+for gradients in ([], ["--grad", "trace.b"]):
+    if not gradients:
+        os.rename("trace.b", "aside")
+    said = works("run", "-i", "trace.nii", *gradients, "-o", "trace", "--mask", "mask.nrrd", "--outputs", "peaks_nrrd",
+                 "--force").stderr
+    check("volume 44 (counted from 0) of 'trace.nii' has a b-value and no direction: it is left out" in said, said)
+    off = np.abs(np.nan_to_num(read_nrrd("trace/peaks.nrrd")[0] - plain)).max()
+    check(off < 1e-4, f"with the mean as a volume {gradients}: off by {off}")
+    if not gradients:
+        os.rename("aside", "trace.b")
 
 # b-values in s/m^2, SI's unit.
 scene.b *= 1e6
