@@ -125,6 +125,9 @@ for name, vectors in (("with", np.random.default_rng(3).normal(size=(3, 4))), ("
     if name == "with":
         works("convert", "-i", "seven.nii", "-o", "kept.nii", "--quiet")
         check(np.allclose(np.loadtxt("kept.bval")[:4], [55, 65, 60, 60]), "convert changes b=60")
+np.savetxt("seven.bval", [np.concatenate([[0] * 4, [80] * 6, scene.b[10:]])], fmt="%g")
+said = works("info", "-i", "seven.nii").stdout.decode()
+check("b = 80" in said, f"beside b=0, b=80 is a shell: {said}")
 np.savetxt("seven.bval", [np.concatenate([[105] * 4, scene.b[4:]])], fmt="%g")
 done = hotfiber("run", "-i", "seven.nii", "-o", "x", "--quiet")
 check(done.returncode == 1 and "no b=0 volume" in done.stderr, done.stderr)
