@@ -59,6 +59,9 @@ struct hot_dwi {
     hot_dwi_summary *summary; /* owned; NULL until hot_dwi_keep_summary */
 };
 
+/* What messages call it: the file it came from, or "the data set". */
+const char *hot_dwi_name(const hot_dwi *dwi);
+
 struct hot_mask {
     hot_context *context;
     hot_grid grid;

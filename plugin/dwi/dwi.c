@@ -179,6 +179,7 @@ size_t hot_dwi_volumes(const hot_dwi *dwi) { return dwi->volumes; }
 const double *hot_dwi_b(const hot_dwi *dwi) { return dwi->b; }
 const double *hot_dwi_gradients(const hot_dwi *dwi) { return dwi->gradients; }
 const char *hot_dwi_source(const hot_dwi *dwi) { return dwi->source; }
+const char *hot_dwi_name(const hot_dwi *dwi) { return dwi->source[0] ? dwi->source : "the data set"; }
 int hot_dwi_has_b0(const hot_dwi *dwi) { return dwi->has_b0; }
 
 size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of)

@@ -45,7 +45,7 @@ static void warn(hot_context *context, const hot_dwi *dwi, const size_t *lost, s
     char names[128];
     hot_dwi_name_volumes(lost, count, names, sizeof names);
     hot_context_log(context, HOT_LOG_WARNING, "volume%s %s (counted from 0) of '%s' %s left out",
-                    count == 1 ? "" : "s", names, hot_dwi_source(dwi)[0] ? hot_dwi_source(dwi) : "the data set",
+                    count == 1 ? "" : "s", names, hot_dwi_name(dwi),
                     what[count > 1]);
 }
 

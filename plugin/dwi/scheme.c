@@ -100,7 +100,7 @@ hot_status hot_scheme_of_volumes(hot_context *context, const hot_dwi *dwi, size_
 hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t count, const double *gradients, int order,
                              const char *what)
 {
-    const char *source = hot_dwi_source(dwi)[0] ? hot_dwi_source(dwi) : "the data set";
+    const char *source = hot_dwi_name(dwi);
     const size_t distinct = hot_scheme_distinct(count, gradients);
     double normal[3];
     int lower = order - 2;

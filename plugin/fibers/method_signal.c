@@ -342,7 +342,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (!dwi->has_b0)
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
                                 "method's volume fractions are relative to the signal without diffusion weighting",
-                                hot_dwi_source(dwi));
+                                hot_dwi_name(dwi));
     if (!(options.sigma >= 0) || isinf(options.sigma))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's standard deviation must be positive, not %g",
                                 options.sigma);

@@ -151,7 +151,7 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     if (!hot_dwi_has_b0(dwi))
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "'%s' has no b=0 volume (b of at most 50 s/mm^2); every model needs the signal without "
-                                "diffusion weighting", hot_dwi_source(dwi)[0] ? hot_dwi_source(dwi) : "the data set");
+                                "diffusion weighting", hot_dwi_name(dwi));
     hot_plan *plan = hot_context_calloc(context, 1, sizeof *plan);
     if (!plan)
         return HOT_ERROR_MEMORY;

@@ -264,7 +264,7 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     *response = NULL;
     if (!hot_dwi_has_b0(dwi))
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2); a response "
-                                "needs the signal without diffusion weighting", hot_dwi_source(dwi));
+                                "needs the signal without diffusion weighting", hot_dwi_name(dwi));
     status = hot_mask_check(context, mask, hot_dwi_grid(dwi));
     if (status != HOT_OK)
         return status;

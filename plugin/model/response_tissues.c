@@ -544,7 +544,7 @@ hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dw
     if (!hot_dwi_has_b0(dwi) || s.shells < 2 || s.shells > 256)
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "'%s' has %zu shells; responses of tissues need b=0 and 1 to 255 others",
-                                hot_dwi_source(dwi), s.shells);
+                                hot_dwi_name(dwi), s.shells);
     hot_status status = hot_mask_check(context, mask, hot_dwi_grid(dwi));
     if (status == HOT_OK)
         status = list_inside(&s, mask, erode < 0 ? usual_layers(context, hot_dwi_grid(dwi)) : erode);

@@ -6,6 +6,7 @@
 #include "core/fields.h"
 #include "core/samples.h"
 #include "dwi/dwi_private.h"
+#include "dwi/empty.h"
 #include "dwi/frames.h"
 
 hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
@@ -32,6 +33,8 @@ hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t vol
         hot_dwi_destroy(&made);
     return status;
 }
+
+hot_status hot_python_drop_empty(hot_context *context, hot_dwi *dwi) { return hot_dwi_drop_empty(context, dwi); }
 
 void hot_python_bvec_frame(const hot_grid *grid, double *frame)
 {

@@ -12,6 +12,8 @@
 HOT_API hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                                   const double *gradients, int unit, const void *data, int sample,
                                   const size_t stride[3], size_t apart, hot_dwi **dwi);
+/* Leaves volumes without a signal out, with a warning: before fits, which would take their zeros for signals. */
+HOT_API hot_status hot_python_drop_empty(hot_context *context, hot_dwi *dwi);
 /* The matrix, row by row, that takes a vector of FSL's bvec files into world axes of the grid. */
 HOT_API void hot_python_bvec_frame(const hot_grid *grid, double *frame);
 

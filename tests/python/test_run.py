@@ -1,6 +1,7 @@
 """The whole job on arrays gives what the command writes, bit by bit; and the other ways to give the same data."""
 import pickle
 import shutil
+import warnings
 
 import nibabel
 
@@ -81,6 +82,18 @@ hidden[place + (3,)] = np.ma.masked
 there = hotfiber.fibers(hidden, tables, nifti.affine, result.mask, response=result.response, sigma=result.sigma)
 check(there.flags[place] == 1 and np.count_nonzero(there.flags != result.flags) == 1,
       "a voxel with a masked value is not used")
+# A volume that was lost is left out, as if it were not there.
+lost = samples.copy()
+lost[..., 20] = 0
+rest = np.delete(np.arange(samples.shape[3]), 20)
+for call, what in ((hotfiber.fit, "values"), (lambda *given: hotfiber.fibers(*given, method="maxima"), "peaks")):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = call(lost, tables, nifti.affine)
+    equal(getattr(found, what), getattr(call(samples[..., rest], (tables[0][rest], tables[1][:, rest]), nifti.affine),
+                                        what), f"without a volume of zeros: {what}")
+    check(any("volume 20 (counted from 0) of 'the data set' has no signal" in str(w.message) for w in said),
+          f"a volume of zeros is named: {[str(w.message) for w in said]}")
 samples.flags.writeable = False
 equal(hotfiber.fibers(samples, tables, nifti.affine, result.mask).peaks, result.peaks, "read-only, with the mask")
 

@@ -49,7 +49,9 @@ class _Objects:
     def dwi(self, dwi):
         handle, kept = dwi._open(self._context)
         self._stack.callback(lambda samples: None, kept)
-        return self.add("dwi", handle)
+        self.add("dwi", handle)
+        self._context.check(lib.hot_python_drop_empty(self._context.handle, handle))
+        return handle
 
     def mask(self, grid, mask):
         return self.add("mask", grid.mask_struct(self._context, mask))
