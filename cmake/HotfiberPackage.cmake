@@ -31,12 +31,8 @@ if(HOT_LAPACK_NAME MATCHES "openblas") # likewise
 elseif(HOT_LAPACK_LIBRARY_FOUND)
   string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", liblapack3")
 endif()
-if(HDF5_FOUND) # likewise; the package's name has its soname in it
-  get_filename_component(hot_hdf5_file ${HOT_HDF5_LIBRARY} REALPATH)
-  execute_process(COMMAND dpkg-query -S ${hot_hdf5_file} OUTPUT_VARIABLE hot_hdf5_package ERROR_QUIET)
-  if(hot_hdf5_package MATCHES "^(libhdf5-[^:,]+):")
-    string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", ${CMAKE_MATCH_1}")
-  endif()
+if(HDF5_FOUND AND HOT_HDF5_PACKAGE) # likewise
+  string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", ${HOT_HDF5_PACKAGE}")
 endif()
 set(CPACK_DEBIAN_HOTFIBER_PACKAGE_SUGGESTS "hotfiber-vtk, snakemake, mrtrix3, teem-apps, paraview")
 # The summary goes before these.

@@ -1,5 +1,7 @@
 """DIPY's peaks file, all of its fields, with h5py, in every geometry. What DIPY reads from it is in
 export_readers.py."""
+import os
+import re
 import subprocess
 import sys
 
@@ -38,6 +40,22 @@ for name in GEOMETRIES:
             check(angle(sphere[i], d) < 2.5 and sphere[i] @ d > 0,
                   f"{name} {v}: vertex {i} is {angle(sphere[i], d)} off")
         check(pam["gfa"][v] == values[0] and (pam["qa"][v] == values).all(), f"{name} {v}: qa")
+
+# ---- Without HDF5 (another library has its name): one line says what to install, nothing is written
+libraries = os.path.join(os.environ["HOT_BUILD"], "lib")
+with open(os.path.join(libraries, "libhotfiber.so"), "rb") as f:
+    soname = re.search(rb"libhdf5\w*\.so[.0-9]*(?=\0)", f.read()).group().decode()
+os.mkdir("instead")
+os.symlink(os.path.join(libraries, "libhotkernels.so"), os.path.join("instead", soname))
+done = subprocess.run([HOTFIBER, "export", "-i", "ras.nrrd", "-o", "without.pam5"], capture_output=True, text=True,
+                      env={**os.environ, "LD_LIBRARY_PATH": "instead"})
+package = re.search(r"install HDF5( \(Debian's package (libhdf5-[^ ]+)\))?$", done.stderr)
+check(done.returncode == 1 and done.stderr.count("\n") == 1 and soname in done.stderr and package,
+      f"without HDF5: {done.returncode} {done.stderr!r}")
+check(not os.path.exists("without.pam5"), "without HDF5 there is a file")
+if package and package.group(2):
+    holds = subprocess.run(["dpkg-query", "-L", package.group(2)], capture_output=True, text=True).stdout
+    check(soname + "\n" in holds, f"{package.group(2)} does not hold {soname}")
 
 # ---- What DIPY makes of it: the harmonics have their maxima at the fibres, and its getter of directions takes them
 try:

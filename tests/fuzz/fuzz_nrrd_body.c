@@ -3,12 +3,12 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
 
 #include "fuzz.h"
+#include "fuzz_file.h"
 
 enum { BYTES = 12 };
 
@@ -40,11 +40,10 @@ static size_t make_header(const uint8_t *b, const char *line, int length, char *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int descriptor = -1;
-    static char path[64], header[2048];
-    if (descriptor < 0) {
-        descriptor = memfd_create("fuzz_nrrd_body", 0);
-        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    }
+    static const char path[] = "nrrd_body.link";
+    static char header[2048];
+    if (descriptor < 0)
+        descriptor = fuzz_file(path);
     if (size < BYTES + 1)
         return 0;
     /* a line of the fuzzer's own: the length of it, itself */

@@ -194,6 +194,49 @@ static void check_odd_ones(check_run *run, int order, size_t size)
     check_case_end(run);
 }
 
+/* What cannot be computed is refused, and says so: orders that there are not, or not by many starts, options out of
+ * their bounds, tensors or results without room. */
+static void check_refused(check_run *run)
+{
+    if (!check_wanted(run, "refused"))
+        return;
+    check_case_begin(run, "refused", 1);
+    const hot_directions_options starts = {.size = sizeof starts, .threshold = -1, .min_angle = -1,
+                                           .min_relative_range = -1, .starts = 30};
+    hot_directions_options many = usual, above = usual, wide = usual, range = usual, shift = usual;
+    many.max_directions = 17, above.threshold = 1.01, wide.min_angle = 91, range.min_relative_range = 1;
+    shift.shift = HOT_SHIFT_FIXED, shift.alpha = -1;
+    float *rows = calloc(FORM_TERMS, sizeof *rows);
+    const float *tensor = check_input(run, rows, FORM_TERMS * sizeof *rows);
+    float *directions = check_output(run, 3 * KEEP * sizeof *directions);
+    const struct {
+        const hot_directions_options *options;
+        int order;
+        size_t stride;
+        const float *tensor;
+        float *directions;
+        const char *word;
+    } refused[] = {
+        {&usual, 3, 91, tensor, directions, "order"}, {&usual, 0, 91, tensor, directions, "order"},
+        {&usual, 14, 120, tensor, directions, "order"}, {&starts, 10, 66, tensor, directions, "starts"},
+        {&starts, 12, 91, tensor, directions, "starts"}, {&usual, 10, 65, tensor, directions, "stride"},
+        {&usual, 12, 90, tensor, directions, "stride"}, {&many, 10, 66, tensor, directions, "directions"},
+        {&above, 4, 15, tensor, directions, "threshold"}, {&wide, 4, 15, tensor, directions, "angle"},
+        {&range, 4, 15, tensor, directions, "range"}, {&shift, 4, 15, tensor, directions, "shift"},
+        {&usual, 4, 15, NULL, directions, "tensors"}, {&usual, 4, 15, tensor, NULL, "directions"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const hot_status status = hot_directions_f32(run->context, refused[i].options, refused[i].order, 1,
+                                                     refused[i].tensor, refused[i].stride, NULL,
+                                                     refused[i].directions, NULL);
+        const char *message = hot_context_message(run->context);
+        CHECK_ITEM(run, i, status == HOT_ERROR_ARGUMENT && strstr(message, refused[i].word),
+                   "status %d, '%s', nothing of '%s'", (int)status, message, refused[i].word);
+    }
+    free(rows);
+    check_case_end(run);
+}
+
 /* Pure noise with small thresholds: many maxima, and few kept of many; the same for one thread and for five. */
 static void check_threads(check_run *run, int order, size_t size)
 {
@@ -348,6 +391,7 @@ static void check(check_run *run)
     const double noise[3] = {0, 0.03, 0.1};
     /* Brute force takes most of the time: all noises with the instructions that are used here, one with others. */
     const int all = size > 1000 || run->cuda || strcmp(run->backend + 4, hot_cpu_level_name(hot_cpu_best())) == 0;
+    check_refused(run);
     for (int order = 2; order <= 8; order += 2) {
         check_lines(run, order);
         for (size_t i = 0; i < check_size_count(run); i++)

@@ -45,11 +45,11 @@ python = subprocess.Popen([os.path.join(os.path.dirname(screen.VIEWER), "python"
 pid = python.stdout.readline().strip()
 find = lambda: subprocess.run(["xdotool", "search", "--pid", pid, "--onlyvisible", "--name", "hotfiber"], text=True,
                               env=display.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split()
-window = wait_for(find, "the window that hotfiber.view opens")
-if window:
-    wait_for(lambda: colours() > 200, "its picture")
-    press_q(window[-1])
-check(python.wait(timeout=screen.PATIENCE) == 0, "it ends with 0")
+if wait_for(find, "the window that hotfiber.view opens") and wait_for(lambda: colours() > 200, "its picture"):
+    press_q(find()[-1])  # the one with the picture: others may have been tried before, of more samples
+if not wait_for(lambda: python.poll() is not None, "Q ends it"):
+    python.kill()
+check(python.wait() == 0, "it ends with 0")
 display.close()
 for folder in (display.folder, os.path.dirname(view.out_file)):
     shutil.rmtree(folder, ignore_errors=True)

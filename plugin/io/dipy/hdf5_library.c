@@ -26,6 +26,6 @@ hot_status hot_hdf5_load(hot_context *context)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
-    return complete ? HOT_OK : hot_context_fail(context, HOT_ERROR_FILE, "cannot load %s, which writes HDF5's files",
-                                                HOT_HDF5_NAME);
+    return complete ? HOT_OK : hot_context_fail(context, HOT_ERROR_FILE, "cannot load %s, which .pam5 files need: "
+                                                "install %s", HOT_HDF5_NAME, HOT_HDF5_INSTALL);
 }
