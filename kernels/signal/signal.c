@@ -30,17 +30,20 @@ static hot_status check_population(hot_context *context, const hot_signal_option
         fine = fine && positive[i] > 0 && isfinite(positive[i]);
     for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
         fine = fine && isfinite(finite[i]);
-    fine = fine && p->evidence_scale > 0 && isfinite(p->evidence_scale) && p->fan >= 0 && p->fan <= 1;
+    fine = fine && p->evidence_scale > 0 && isfinite(p->evidence_scale) && p->fan >= 0 && p->fan <= 1 &&
+           p->certainty > 0 && isfinite(p->certainty);
     for (int k = 0; k < 4; k++)
-        fine = fine && isfinite(p->evidence_shift[k]) && p->share[k] > 0 && isfinite(p->share[k]) &&
+        fine = fine && isfinite(p->evidence_shift[k]) && p->cone_growth[k] >= 0 && p->cone_growth[k] <= 1 &&
+               p->share[k] > 0 && isfinite(p->share[k]) &&
                p->told[k] >= 0 && p->told[k] <= (p->fan > 0 ? 6 : 4) * k + 3;
     for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
         fine = fine && p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] > 0 &&
                isfinite(p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS]);
     if (status == HOT_OK && !fine)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means and shifts are finite, its "
-                                "deviations, shares, scale, ratios and noise positive, its fan 0 to 1 rad^2, and the "
-                                "data tell 0 to 4 k + 3 unknowns of k fibres, 6 k + 3 with fans");
+                                "deviations, shares, scale, certainty, ratios and noise positive, its fan 0 to 1 "
+                                "rad^2, its cones' growth 0 to 1, and the data tell 0 to 4 k + 3 unknowns of k "
+                                "fibres, 6 k + 3 with fans");
     return status;
 }
 

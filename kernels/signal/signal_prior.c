@@ -16,7 +16,7 @@ void hot_signal_population_usual(hot_signal_population *population)
         .size = sizeof *population, .width = {0, 0.035}, .isotropic = {0.15, 0.15}, .water = {0.1, 0.12},
         .ln_diffusivity = {log(0.9e-3), 0.3}, .ln_diffusivity_none = {log(0.9e-3), 0.3}, .spread = 0.5,
         .share = {0.2, 0.35, 0.3, 0.15}, .told = {3, 7, 11, 15}, .evidence_scale = 1, .noise = 1, .noise_freedom = 1e6,
-        .cone_variance = {1, 1, 1, 1}, .recovered = 1};
+        .cone_variance = {1, 1, 1, 1}, .recovered = 1, .certainty = 1, .cone_growth = {1, 1, 1, 1}};
     for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
         population->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] = 1;
 }

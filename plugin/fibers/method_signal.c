@@ -426,6 +426,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         memcpy(maps->residual, residual, f.voxels * sizeof *residual);
     if (status == HOT_OK && part && part->keep)
         status = part->keep(part->user, &found);
+    if (status == HOT_OK && maps && options.keep_maps)
+        hot_signal_maps_temper(context, f.where, &f.learned->population, maps);
     if (status == HOT_OK && residual && f.where == mask)
         status = hot_signal_compare_noise(context, dwi, mask, &options, least_noise * bright, flags, residual);
     if (status == HOT_OK) {

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "signal/signal_response.h"
-#include "signal_draw.h"
-#include "signal_posterior.h"
+#include "signal_drawn.h"
 
 /* Unknowns: T; then d_1 to d_3, of which those in a group are equal (d_0 is 0). */
 enum { KMAX = 3, UNKNOWNS = 1 + KMAX, STEPS = 30 };
@@ -18,23 +16,9 @@ static const double scale_sd = 0.3, shift_sd = 2;
 /* Costs farther from the least than this are as good as impossible. */
 static const double cost_most = 200;
 static const double least_scale = 0.1;
-/* What is known of ln of the cones' variances before, as a number of voxels: it is 0. So many tell the quantile to .15.
- * The fibres of a voxel err together. */
-static const double cone_pseudo = 100;
-/* What of degree 4 the fits leave over in data, as a share of the response's, beyond the noise: .06 to .07 on phantoms
- * and in people (docs/experiments.md). The evidence allows for more, because more fibres take it. */
-static const double misfit_left = 0.07;
-
-typedef struct drawn_voxels {
-    size_t count;
-    hot_signal_fit *fits;    /* count x 4 */
-    uint8_t *fibers, *found; /* as drawn, and as the fits find */
-    float *directions;       /* count x 9, as drawn */
-    int max_fibers, scaled;
-} drawn_voxels;
 
 /* Gradient and Hessian of -ln of the posterior at x. */
-static void derive(const drawn_voxels *drawn, const int group[KMAX + 1], const double x[UNKNOWNS],
+static void derive(const hot_drawn *drawn, int scaled, const int group[KMAX + 1], const double x[UNKNOWNS],
                    double gradient[UNKNOWNS], double hessian[UNKNOWNS][UNKNOWNS])
 {
     memset(hessian, 0, sizeof(double[UNKNOWNS][UNKNOWNS]));
@@ -72,9 +56,9 @@ static void derive(const drawn_voxels *drawn, const int group[KMAX + 1], const d
                     hessian[i][j] += (p[k] / sum) * (feature[k][i] - mean[i]) * (feature[k][j] - mean[j]);
         }
     }
-    for (int i = 1; i < UNKNOWNS && !drawn->scaled; i++)
+    for (int i = 1; i < UNKNOWNS && !scaled; i++)
         hessian[0][i] = hessian[i][0] = 0;
-    if (!drawn->scaled)
+    if (!scaled)
         gradient[0] = 0;
 }
 
@@ -99,13 +83,13 @@ static void solve(double a[UNKNOWNS][UNKNOWNS], double right[UNKNOWNS])
 }
 
 /* Newton's method, with short steps far off. */
-static void fit(const drawn_voxels *drawn, const int group[KMAX + 1], double x[UNKNOWNS])
+static void fit(const hot_drawn *drawn, int scaled, const int group[KMAX + 1], double x[UNKNOWNS])
 {
     memset(x, 0, sizeof(double[UNKNOWNS]));
     x[0] = 1;
     for (int step = 0; step < STEPS; step++) {
         double change[UNKNOWNS], hessian[UNKNOWNS][UNKNOWNS], largest = 0;
-        derive(drawn, group, x, change, hessian);
+        derive(drawn, scaled, group, x, change, hessian);
         solve(hessian, change);
         for (int i = 0; i < UNKNOWNS; i++)
             largest = fmax(largest, fabs(change[i]));
@@ -119,12 +103,12 @@ static void fit(const drawn_voxels *drawn, const int group[KMAX + 1], double x[U
 /* Shifts may only make more fibres less likely. The other way round the fits have too few fibres because tissue is not
  * as the priors say, and more of them change the priors in the same direction: real data ended with three everywhere
  * (docs/experiments.md). */
-static void fit_rising(const drawn_voxels *drawn, hot_signal_population *population)
+static void fit_rising(const hot_drawn *drawn, int scaled, hot_signal_population *population)
 {
     int group[KMAX + 1] = {0, 1, 2, 3}, again = 1;
     double x[UNKNOWNS];
     while (again) {
-        fit(drawn, group, x);
+        fit(drawn, scaled, group, x);
         again = 0;
         for (int k = 2; k <= drawn->max_fibers && !again; k++) {
             again = x[group[k]] < x[group[k - 1]] && group[k] != group[k - 1];
@@ -138,7 +122,7 @@ static void fit_rising(const drawn_voxels *drawn, hot_signal_population *populat
 }
 
 /* The share of the drawn voxels whose own number of fibres is the likeliest one. */
-static double recovered(const drawn_voxels *drawn, const hot_signal_population *population)
+static double recovered(const hot_drawn *drawn, const hot_signal_population *population)
 {
     size_t right = 0, all = 0;
     for (size_t voxel = 0; voxel < drawn->count; voxel++) {
@@ -156,124 +140,20 @@ static double recovered(const drawn_voxels *drawn, const hot_signal_population *
     return all ? (double)right / (double)all : 1;
 }
 
-/* Each fibre of a drawn voxel at the direction nearest to its own. Returns how many places are filled. */
-static size_t add_places(const hot_signal_fit *fit, int k, const float *drawn, const hot_signal_population *population,
-                         size_t rows, double *places)
-{
-    hot_posterior posterior;
-    hot_posterior_make(fit, k, population, 1, &posterior);
-    for (int fiber = 0; fiber < k; fiber++) {
-        hot_cone cone;
-        double least = INFINITY;
-        hot_posterior_cone(&posterior, fiber, population->noise_freedom + (double)rows - 4 * k - 3, &cone);
-        for (int i = 0; i < k; i++)
-            least = fmin(least, hot_posterior_place(&posterior, fiber, &cone, drawn + 3 * i));
-        places[fiber] = isfinite(least) ? least : 1e30;
-    }
-    return (size_t)k;
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const double l = *(const double *)left, r = *(const double *)right;
-    return (l > r) - (l < r);
-}
-
-/* The variance that makes the ellipses hold 95 % of the drawn fibres whose voxels get their number; never less than the
- * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. places: KMAX for each
- * voxel. */
-static void fit_cones(const drawn_voxels *drawn, size_t rows, double *places, hot_signal_population *population)
-{
-    for (int k = 1; k <= KMAX; k++) {
-        size_t count = 0;
-        population->cone_variance[k] = 1;
-        for (size_t voxel = 0; voxel < drawn->count && k <= drawn->max_fibers; voxel++)
-            if (drawn->fibers[voxel] == k && drawn->found[voxel] == k && drawn->fits[4 * voxel].noise > 0)
-                count += add_places(&drawn->fits[4 * voxel + (size_t)k], k, drawn->directions + 3 * KMAX * voxel,
-                                    population, rows, places + count);
-        if (count == 0)
-            continue;
-        qsort(places, count, sizeof *places, by_size);
-        const double quantile = fmin(fmax(places[(size_t)(0.95 * (double)count)], 1), 10);
-        population->cone_variance[k] = exp(log(quantile) * (double)count / ((double)count + k * cone_pseudo));
-    }
-}
-
-/* The response that the fits see, without the bias of its own noise: drawn signals get noise, and its bias. rows:
- * shells x (lmax / 2 + 1). */
-static void clean_response(const hot_signal_options *options, const hot_signal_scheme *scheme, double *rows)
-{
-    const double pi = 3.14159265358979323846;
-    const int terms = scheme->lmax / 2 + 1;
-    for (size_t shell = 0; shell < scheme->shells; shell++) {
-        double *row = rows + shell * (size_t)terms;
-        hot_signal_clean_response(options, scheme, shell, scheme->lmax, row);
-        for (int l = 0; l < terms; l++)
-            row[l] /= sqrt((4 * l + 1) / (4 * pi));
-    }
-}
-
-/* Draws voxels and fits them. clean: the scheme with its response clean. */
-static hot_status draw_and_fit(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
-                               const hot_signal_scheme *clean, const double *snr, double misfit, uint64_t seed,
-                               double *scratch, float *signals, float *peaks, drawn_voxels *drawn)
-{
-    const hot_signal_result result = {.size = sizeof result, .directions = peaks, .found = drawn->found,
-                                      .fits = drawn->fits};
-    hot_signal_draw(options->population, clean, options->noise_model, options->max_fibers, misfit, seed, drawn->count,
-                    snr, hot_context_threads(context), scratch, signals, drawn->fibers, drawn->directions);
-    return hot_signal_fibers_f32(context, options, scheme, drawn->count, signals, NULL, NULL, NULL, &result);
-}
-
 hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                                 size_t count, const double *snr, uint64_t seed, int last,
                                 hot_signal_population *population)
 {
-    hot_signal_options options = *how;
-    drawn_voxels drawn = {.count = count, .max_fibers = options.max_fibers, .scaled = last,
-                          .fits = hot_context_calloc(context, count, 4 * sizeof *drawn.fits),
-                          .fibers = hot_context_alloc(context, count, 1),
-                          .found = hot_context_alloc(context, count, 1),
-                          .directions = hot_context_alloc(context, count, 3 * KMAX * sizeof *drawn.directions)};
-    float *peaks = hot_context_alloc(context, count, 3 * KMAX * sizeof *peaks);
-    float *signals = hot_context_alloc(context, count, scheme->volumes * sizeof *signals);
-    double *scratch = hot_context_alloc(context, (size_t)hot_context_threads(context) * scheme->volumes,
-                                        sizeof *scratch);
-    double *places = hot_context_alloc(context, count, KMAX * sizeof *places);
-    double *response = hot_context_alloc(context, scheme->shells, (size_t)(scheme->lmax / 2 + 1) * sizeof *response);
-    hot_signal_scheme clean = *scheme;
-    size_t rows = 1;
-    hot_status status = drawn.fits && drawn.fibers && drawn.found && drawn.directions && peaks && signals && scratch &&
-                                places && response ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t v = 0; v < scheme->volumes; v++)
-        rows += scheme->b[v] > 50;
-    options.population = population;
-    options.sigma = 1;
+    hot_drawn drawn;
+    hot_status status = hot_drawn_make(context, how, scheme, count, &drawn);
     population->evidence_scale = 1;
     memset(population->evidence_shift, 0, sizeof population->evidence_shift);
-    clean.response = response;
+    if (status == HOT_OK)
+        status = hot_drawn_fill(&drawn, population, population, HOT_SIGNAL_MISFIT_SHARE, seed, count, snr, count);
     if (status == HOT_OK) {
-        clean_response(&options, scheme, response);
-        status = draw_and_fit(context, &options, scheme, &clean, snr, HOT_SIGNAL_MISFIT_SHARE, seed, scratch, signals,
-                              peaks, &drawn);
-    }
-    if (status == HOT_OK) {
-        fit_rising(&drawn, population);
+        fit_rising(&drawn, last, population);
         population->recovered = recovered(&drawn, population);
     }
-    if (status == HOT_OK && last)
-        status = draw_and_fit(context, &options, scheme, &clean, snr, misfit_left, seed, scratch, signals, peaks,
-                              &drawn);
-    if (status == HOT_OK && last)
-        fit_cones(&drawn, rows, places, population);
-    hot_context_free(context, response);
-    hot_context_free(context, places);
-    hot_context_free(context, scratch);
-    hot_context_free(context, signals);
-    hot_context_free(context, peaks);
-    hot_context_free(context, drawn.directions);
-    hot_context_free(context, drawn.found);
-    hot_context_free(context, drawn.fibers);
-    hot_context_free(context, drawn.fits);
+    hot_drawn_free(&drawn);
     return status;
 }

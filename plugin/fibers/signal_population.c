@@ -1,12 +1,16 @@
 /* Expectation maximisation. E step: the fits of all numbers of fibres in every voxel of the sample, with Laplace's
  * approximation of each evidence and of the posterior. M step: scoring over voxels and numbers of fibres, weighted by
- * P(k), which are calibrated on voxels drawn from what was learned (signal_calibrate.c); a few voxels' weight stays
+ * P(k), which are calibrated on voxels drawn from what was learned (signal_calibrate.c; in the end
+ * signal_certainty.c); a few voxels' weight stays
  * with the wide priors at the start, so that few voxels and such as hold single fibres alone are no special case. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "signal_calibrate.h"
+#include "signal_certainty.h"
 #include "signal_population.h"
+#include "signal_posterior.h"
+#include "signal_shown.h"
 
 /* DRAWN: voxels that the evidence is calibrated with, in every other round. */
 enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
@@ -21,35 +25,12 @@ static const double width_pseudo = 120, part_pseudo = 40, ln_pseudo = 20;
 static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;
 /* Of the fans' amplitudes: the start, and what is learned at least, which the wide priors' voxels have, and at most. */
 static const double start_fan = 0.01, least_fan = 0.002, most_fan = 0.1;
-/* Edges of the bins of the smallest separation, degrees, and what share of 2 and of 3 uniform directions that are 25
- * degrees apart lies in each (12 million draws). */
-static const double edges[HOT_SEPARATIONS + 1] = {25, 35, 45, 55, 65, 75, 90};
-static const double chance[2][HOT_SEPARATIONS] = {{0.09606, 0.12374, 0.14725, 0.16654, 0.18084, 0.28557},
-                                                  {0.27573, 0.28317, 0.23375, 0.13527, 0.05664, 0.01544}};
-
-/* Of an unknown that has a normal prior, over voxels: sums of how much of it the data tell, f, which is what the
- * posterior's variance lacks of the prior's, and f^2; and of d, f d and d^2, d being how far the fit is off the prior's
- * mean. */
-typedef struct moments {
-    double told, told_twice, off, off_told, square;
-} moments;
-
-/* A posterior is never wider than its prior, though rounding may say so where the data tell nearly nothing. */
-static void add(moments *m, double weight, double value, double variance, const double prior[2])
-{
-    const double told = 1 - fmin(fmax(variance, 0) / (prior[1] * prior[1]), 1), off = value - prior[0];
-    m->told += weight * told;
-    m->told_twice += weight * told * told;
-    m->off += weight * off;
-    m->off_told += weight * told * off;
-    m->square += weight * off * off;
-}
 
 /* Mean and deviation, by Fisher's scoring: a fit is off by f of what the data alone say, whose variance is the prior's
  * over f. EM's own steps are f^2 of these, and ten rounds of them stay near the start where the data tell little. The
  * start has the weight of `usual` voxels that tell all; in ln of the variance the less, the farther off the data are (a
  * Student's t), so that it holds what is uncertain and lets go of what is not. */
-static void take(const moments *m, const double start[2], double usual, double least, double prior[2])
+static void take(const hot_moments *m, const double start[2], double usual, double least, double prior[2])
 {
     const double was = prior[1] * prior[1], far = 2 * prior[1], most = log(4);
     const double shift = fmin(fmax((m->off + usual * (start[0] - prior[0])) / (m->told + usual), -far), far);
@@ -58,29 +39,6 @@ static void take(const moments *m, const double start[2], double usual, double l
     const double change = (square / was - m->told + pull * back) / (m->told_twice + pull);
     prior[0] += shift;
     prior[1] = fmax(sqrt(was * exp(fmin(fmax(change, -most), most))), least);
-}
-
-/* P(k) of a voxel; 0 where it has no fits. */
-static int weigh(const hot_signal_fit *fits, double p[KMAX + 1])
-{
-    double best = INFINITY, sum = 0;
-    for (int k = 0; k <= KMAX; k++)
-        best = fmin(best, (double)fits[k].cost);
-    for (int k = 0; k <= KMAX; k++)
-        sum += p[k] = exp(0.5 * (best - (double)fits[k].cost));
-    for (int k = 0; k <= KMAX; k++)
-        p[k] /= sum;
-    return fits[0].noise > 0 && isfinite(sum);
-}
-
-static double smallest_angle(const hot_signal_fit *fit, int k)
-{
-    double near = 0;
-    for (int i = 1; i < k; i++)
-        for (int j = 0; j < i; j++)
-            near = fmax(near, fabs((double)(fit->v[i][0] * fit->v[j][0] + fit->v[i][1] * fit->v[j][1] +
-                                            fit->v[i][2] * fit->v[j][2])));
-    return acos(fmin(near, 1)) * 57.29577951308232;
 }
 
 /* How many of a fit's unknowns the data tell: of each that has a normal prior, what the posterior's variance lacks of
@@ -112,31 +70,31 @@ static double learn_fan(double before, double squares, double told, double ampli
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
                          hot_signal_population *now)
 {
-    moments width = {0}, isotropic = {0}, water = {0}, ln_d = {0}, ln_d_none = {0};
+    hot_moments width = {0}, isotropic = {0}, water = {0}, ln_d = {0}, ln_d_none = {0};
     double share[KMAX + 1] = {0}, told[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, p[KMAX + 1];
     double bins[2][HOT_SEPARATIONS] = {{0}}, fans = 0, fans_told = 0, amplitudes = 0;
     for (size_t voxel = 0; voxel < count; voxel++) {
         const hot_signal_fit *own = fits + 4 * voxel;
-        if (!weigh(own, p))
+        if (!hot_posterior_weigh(own, p))
             continue;
         total += 1;
         for (int k = 0; k <= KMAX; k++) {
             const hot_signal_fit *f = &own[k];
             share[k] += p[k];
             told[k] += p[k] * told_by_data(f, k, now);
-            add(k ? &ln_d : &ln_d_none, p[k], (double)f->ln_diffusivity, (double)f->ln_diffusivity_variance,
-                k ? now->ln_diffusivity : now->ln_diffusivity_none);
+            hot_moments_add(k ? &ln_d : &ln_d_none, p[k], (double)f->ln_diffusivity,
+                            (double)f->ln_diffusivity_variance, k ? now->ln_diffusivity : now->ln_diffusivity_none);
             if (k == 0 || p[k] == 0)
                 continue;
             fans += p[k] * (double)f->fan;
             fans_told += p[k] * (double)f->fan_told;
             amplitudes += p[k] * 2 * k;
-            add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance, now->isotropic);
-            add(&water, p[k], (double)f->water, (double)f->water_variance, now->water);
+            hot_moments_add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance, now->isotropic);
+            hot_moments_add(&water, p[k], (double)f->water, (double)f->water_variance, now->water);
             const double most = (k - 1) * now->spread * now->spread; /* rounding may say more, or less than 0 */
             double mean = 0, square = fmin(fmax((double)f->spread_variance, 0), most);
             for (int i = 0; i < k; i++) {
-                add(&width, p[k], (double)f->width[i], (double)f->width_variance[i], now->width);
+                hot_moments_add(&width, p[k], (double)f->width[i], (double)f->width_variance[i], now->width);
                 mean += log((double)f->weight[i]) / k;
             }
             if (k == 1)
@@ -145,10 +103,9 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
                 square += pow(log((double)f->weight[i]) - mean, 2);
             spread += p[k] * square;
             pairs += p[k] * (k - 1);
-            const double angle = smallest_angle(f, k);
-            for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
-                if (angle >= edges[bin] && (angle < edges[bin + 1] || bin == HOT_SEPARATIONS - 1))
-                    bins[k - 2][bin] += p[k];
+            double angle;
+            const int bin = hot_separation_bin(f->v[0], k, &angle);
+            bins[k - 2][bin] += angle >= 25 ? p[k] : 0;
         }
     }
     for (int k = 0; k <= KMAX; k++)
@@ -160,7 +117,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
         for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
             sum += bins[k][bin];
         for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
-            now->near[k][bin] = (bins[k][bin] / chance[k][bin] + pseudo) / sum;
+            now->near[k][bin] = (bins[k][bin] / hot_separation_chance[k][bin] + pseudo) / sum;
     }
     take(&width, start->width, width_pseudo, least_width, now->width);
     take(&isotropic, start->isotropic, part_pseudo, least_part, now->isotropic);
@@ -213,7 +170,7 @@ static size_t learn_noise(size_t count, size_t rows, double least, const hot_sig
     for (size_t voxel = 0; voxel < count; voxel++) {
         const hot_signal_fit *own = fits + 4 * voxel;
         double chi = 0, freedom = 0;
-        if (!weigh(own, p))
+        if (!hot_posterior_weigh(own, p))
             continue;
         for (int k = 0; k <= KMAX; k++) {
             chi += p[k] * (double)own[k].chi;
@@ -306,6 +263,14 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
                 status = hot_signal_calibrate(context, &options, scheme, drawn, logs, DRAWN_SEED + (uint64_t)round,
                                               round == ROUNDS - 1, population);
         }
+    }
+    if (status == HOT_OK && options.max_fibers > 1) {
+        options.response_sigma = hot_signal_response_sigma(how, population);
+        status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
+        const size_t known = take_snr(&options, scheme, count, signals, sigma, fits, logs);
+        if (status == HOT_OK && known > 0)
+            status = hot_signal_certify(context, &options, scheme, count, fits, known, logs, DRAWN_SEED + ROUNDS,
+                                        population);
     }
     if (fitted)
         *fitted = usable;

@@ -7,9 +7,9 @@ enum { UNKNOWNS_MOST = 15 };
 /* 95 % of chi squared with one and with two degrees of freedom. */
 static const double chi2_of_1 = 3.8415, chi2_of_2 = 5.9915;
 /* Laplace's approximation has the cost's curvature at its least point; farther off a wide posterior is flatter. Where
- * it says that a cone's half angle is this (radians), twice its variance holds 95 %, and less as the third power
- * (docs/experiments.md). */
-static const double twice_as_wide = 0.22;
+ * it says that a cone's half angle is the first (radians), twice its variance holds 95 %, and less as the third power;
+ * that was seen up to the second (docs/experiments.md). */
+static const double twice_as_wide = 0.22, seen_up_to = 0.314;
 
 static double covariance(const hot_posterior *posterior, int a, int b)
 {
@@ -29,6 +29,13 @@ static double principal(const hot_posterior *posterior, int fiber, double varian
     variance[0] = middle + off;
     variance[1] = fmax(middle - off, 0);
     return 0.5 * atan2(c, half);
+}
+
+/* How much larger the variance is of which the curvature says a cone of half angle `angle`. */
+static double flatter(double angle, double growth)
+{
+    const double seen = 1 + pow(fmin(angle, seen_up_to) / twice_as_wide, 3);
+    return seen * pow((1 + pow(angle / twice_as_wide, 3)) / seen, growth);
 }
 
 void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
@@ -54,12 +61,22 @@ void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_popul
             L[AT(i, j)] = a / L[AT(i, i)];
         }
     for (int fiber = 0; fiber < k; fiber++) {
-        double variance[2];
-        principal(posterior, fiber, variance);
-        const double half_angle = atan(sqrt(chi2_of_2 * sqrt(variance[0] * variance[1])));
+        const double angle = hot_posterior_half_angle(posterior, fiber);
         posterior->wider[fiber] = sqrt((population ? population->cone_variance[k] : 1) *
-                                       (1 + pow(half_angle / twice_as_wide, 3)));
+                                       flatter(angle, population ? population->cone_growth[k] : 1));
     }
+}
+
+double hot_posterior_half_angle(const hot_posterior *posterior, int fiber)
+{
+    double variance[2];
+    principal(posterior, fiber, variance);
+    return atan(sqrt(chi2_of_2 * sqrt(variance[0] * variance[1])));
+}
+
+int hot_posterior_is_wide(const hot_posterior *posterior, int fiber)
+{
+    return hot_posterior_half_angle(posterior, fiber) > seen_up_to;
 }
 
 void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedom, hot_cone *cone)
@@ -139,4 +156,14 @@ int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4])
     for (int k = 0; k < 4; k++)
         p[k] /= sum;
     return fits[0].noise > 0 && isfinite(sum);
+}
+
+void hot_posterior_temper(double p[4], int k, const hot_signal_population *population)
+{
+    const double of = p[k];
+    double sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += p[i] = pow(p[i] / of, population->certainty);
+    for (int i = 0; i < 4; i++)
+        p[i] /= sum;
 }

@@ -20,9 +20,15 @@ typedef struct hot_cone {
     double axis[2][3], angle[2], half_angle;
 } hot_cone;
 
-/* Of a fit of k fibres; it must stay. population: its cone_variance; NULL = 1. typical: hot_posterior's. */
+/* Of a fit of k fibres; it must stay. population: its cone_variance and cone_growth; NULL = 1. typical:
+ * hot_posterior's. */
 void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
                         hot_posterior *posterior);
+
+/* Radians: of the round cone with the ellipse's area by the curvature alone; whether that is wider than any in which
+ * its growth was measured (cone_growth). */
+double hot_posterior_half_angle(const hot_posterior *posterior, int fiber);
+int hot_posterior_is_wide(const hot_posterior *posterior, int fiber);
 
 /* Where a direction, or its opposite, is beside a fibre's cone: 1 is the ellipse's edge; the square of the distance. */
 double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_cone *cone, const float v[3]);
@@ -38,5 +44,8 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
 
 /* P(k) of a voxel's four fits. Returns 0 where it has none. */
 int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4]);
+
+/* P(k) by the population's certainty; k: the likeliest number. */
+void hot_posterior_temper(double p[4], int k, const hot_signal_population *population);
 
 #endif

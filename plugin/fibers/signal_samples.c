@@ -104,6 +104,28 @@ void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
     maps->flags = NULL;
 }
 
+void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_population *population,
+                            hot_signal_maps *maps)
+{
+    const size_t voxels = hot_grid_voxels(&mask->grid);
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        float *at = maps->probability + 4 * voxel;
+        double p[KMAX + 1];
+        int best = 0;
+        for (int k = 0; k <= KMAX; k++) {
+            best = at[k] > at[best] ? k : best;
+            p[k] = (double)at[k];
+        }
+        if (!mask->bytes[voxel] || !(at[best] > 0)) /* flagged */
+            continue;
+        hot_posterior_temper(p, best, population);
+        for (int k = 0; k <= KMAX; k++)
+            at[k] = (float)p[k];
+        maps->margin[voxel] *= (float)population->certainty;
+    }
+}
+
 /* The fibres of a fit by descending weight, ties by place: as hot_signal_fibers_f32 gives them. */
 static void sort(const hot_signal_fit *fit, int k, int order[KMAX])
 {
@@ -157,6 +179,7 @@ static void draw_samples(const hot_signal_fit *fits, int found, const hot_signal
     const float *reference[KMAX];
     if (!hot_posterior_weigh(fits, p))
         return;
+    hot_posterior_temper(p, found, population);
     int order[KMAX];
     sort(&fits[found], found, order);
     for (int i = 0; i < found; i++)

@@ -22,4 +22,8 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
                                      const float *signals, const float *sigma, double typical,
                                      const hot_signal_result *result, hot_signal_maps *maps);
 
+/* Probabilities and margins, as the fits tell them, by the population's certainty. */
+void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_population *population,
+                            hot_signal_maps *maps);
+
 #endif

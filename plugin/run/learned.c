@@ -11,7 +11,7 @@
 #include "fibers/signal_samples.h"
 #include "model/model.h"
 
-enum { FORMAT = 1, HASHED = 64, ARRAYS = 16 };
+enum { FORMAT = 1, HASHED = 64, ARRAYS = 18, ARRAYS_BEFORE = 16 /* of files written before P(k) was tempered */ };
 
 /* ---- Numbers and texts ----------------------------------------------------------------------------------------- */
 
@@ -263,7 +263,7 @@ static size_t list_population(hot_signal_population *p, const char *names[ARRAYS
         {"evidence_scale", &p->evidence_scale, 1}, {"evidence_shift", p->evidence_shift, 4},
         {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1},
         {"cone_variance", p->cone_variance, 4}, {"recovered", &p->recovered, 1},
-        {"fan", &p->fan, 1}};
+        {"fan", &p->fan, 1}, {"certainty", &p->certainty, 1}, {"cone_growth", p->cone_growth, 4}};
     const size_t most = sizeof rows / sizeof *rows;
     _Static_assert(sizeof rows / sizeof *rows == ARRAYS, "callers have room for ARRAYS of them");
     for (size_t i = 0; i < most; i++)
@@ -323,7 +323,10 @@ hot_status hot_run_learned_signal(hot_run_job *job)
         mine->use[mine->used++] = (size_t)v;
     }
     int fine = mine->used > 0 && isfinite(mine->bright) && mine->noise_model <= HOT_NOISE_GAUSSIAN;
+    hot_signal_population_usual(&mine->population);
     for (size_t i = 0, most = list_population(&mine->population, names, values, counts); i < most && fine; i++) {
+        if (i >= ARRAYS_BEFORE && !get(population, names[i]))
+            continue;
         fine = numbers(population, names[i], counts[i], values[i]);
         for (size_t n = 0; n < counts[i] && fine; n++)
             fine = isfinite(values[i][n]);

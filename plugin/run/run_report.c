@@ -93,6 +93,8 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
     cJSON_AddNumberToObject(object, "evidence_scale", p->evidence_scale);
     cJSON_AddItemToObject(object, "evidence_shift", cJSON_CreateDoubleArray(p->evidence_shift, 4));
     cJSON_AddItemToObject(object, "cone_variance", cJSON_CreateDoubleArray(p->cone_variance, 4));
+    cJSON_AddItemToObject(object, "cone_growth", cJSON_CreateDoubleArray(p->cone_growth, 4));
+    cJSON_AddNumberToObject(object, "certainty", p->certainty);
     cJSON_AddNumberToObject(object, "fan", p->fan);
     cJSON_AddNumberToObject(object, "noise", p->noise);
     cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom);

@@ -64,6 +64,19 @@ found, whole = [json.load(open(f"{folder}/report.json")) for folder in ("changed
 check(abs(found["noise"]["sigma"] / whole["noise"]["sigma"] - 4) < 1e-6 and
       found["counts"]["fibers"] != whole["counts"]["fibers"], f"its noise is what counts: {found['noise']}")
 
+# Files of before have no certainty: P(k) is as the fits say, and the fibres are the same.
+before = json.load(open("signal.json"))
+del before["signal"]["population"]["certainty"], before["signal"]["population"]["cone_growth"]
+json.dump(before, open("before.json", "w"))
+works("run", "--learned", "before.json", "-o", "before", "--outputs", "peaks,probability,cone", "--quiet")
+works("run", "--learned", "signal.json", "-o", "now", "--outputs", "peaks,probability,cone", "--quiet")
+peaks, p = [[open(f"{folder}/{name}.nii.gz", "rb").read() for folder in ("before", "now")]
+            for name in ("peaks", "probability")]
+check(peaks[0] == peaks[1], "fibres by a file without certainty")
+check(p[0] != p[1], "P(k) with and without certainty")
+before["signal"]["population"]["certainty"] = [0]
+json.dump(before, open("uncertain.json", "w"))
+
 # In the file's place: standard output, other names of the data, options given again.
 text = works("learn", "-i", "dwi.nrrd", "-o", "-", "--quiet").stdout
 open("piped.json", "wb").write(text)
@@ -87,6 +100,7 @@ for arguments, status, word in (
         (["run", "--learned", "no_signal.json", "-o", "p"], 1, "signal method"),
         (["run", "--learned", "volumes.json", "-o", "p"], 1, "volumes"),
         (["run", "--learned", "no_response.json", "-o", "p"], 1, "response"),
+        (["run", "--learned", "uncertain.json", "-o", "p"], 1, "certainty"),
         (["run", "--learned", "signal.json", "-i", "other.nrrd", "-o", "p"], 1, "samples is"),
         (["run", "--learned", "signal.json", "-i", "few.nrrd", "-o", "p"], 1, "volumes is"),
         (["run", "--learned", "signal.json", "--order", 4, "-o", "p"], 1, "order is 4 here and was 6"),

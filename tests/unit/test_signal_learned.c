@@ -1,6 +1,7 @@
 /* The priors that the signal method learns are those that the data were made with; few voxels, single fibres
  * alone, few directions; threads; memory that runs out; what is refused. */
 #include "check.h"
+#include "few_directions.h"
 #include "starve.h"
 
 #include <hotfiber/hotfiber.h>
@@ -103,13 +104,18 @@ static void check_learned(hot_context *context, const hot_response *response)
     CHECK(fabs(p->width[0]) <= 0.01 && p->width[1] <= 0.02, "width %g +- %g", p->width[0], p->width[1]);
     CHECK(p->near[0][5] > 2 && p->near[0][0] < 0.6, "right angles are learned: %g, %g", p->near[0][5], p->near[0][0]);
     CHECK(fabs(p->noise - 1) <= 0.05 && p->noise_freedom > 50, "noise %g, %g", p->noise, p->noise_freedom);
-    /* what P(k) says is so on average */
+    /* what P(k) says is so on average, and the margin says the same */
     double sum = 0, right = 0;
     for (size_t i = 0; i < 2000; i++) {
         const float *k = maps.probability + 4 * i;
         sum += (double)fmaxf(fmaxf(k[0], k[1]), fmaxf(k[2], k[3]));
         right += (k[1] > k[2] && k[1] > k[3] && i % 4 >= 2) || (k[2] > k[1] && k[2] > k[3] && i % 4 < 2);
+        const double odds = log10((double)fmaxf(k[1], k[2]) / (double)fminf(k[1], k[2]));
+        if (odds < 5 && fminf(k[1], k[2]) > fmaxf(k[0], k[3]))
+            CHECK(fabs(odds - (double)maps.margin[i]) <= 1e-3 * (1 + odds), "odds of 10^%g, margin %g", odds,
+                  (double)maps.margin[i]);
     }
+    CHECK(fabs(p->certainty - 1) > 0.01, "certainty %g: then P(k) and margins are not looked at", p->certainty);
     CHECK(fabs(sum - right) <= 40, "P says that %g of 2000 are right, %g are", sum, right);
     hot_signal_maps_free(context, &maps);
     hot_dwi_destroy(&dwi);
@@ -190,7 +196,7 @@ static void check_starved(const hot_response *response)
 {
     hot_status status = HOT_ERROR_MEMORY;
     int k = 0;
-    for (; k < 200 && status != HOT_OK; k++) {
+    for (; k < 400 && status != HOT_OK; k++) {
         starved memory = {.fail_at = -1, .for_good = 1};
         hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2,
                                        .allocate = starved_take, .release = starved_give, .allocator_user = &memory};
@@ -216,46 +222,6 @@ static void check_starved(const hot_response *response)
         CHECK(memory.live == 0, "allocation %d: %ld pieces leaked", k, memory.live);
     }
     CHECK(k > 20 && status == HOT_OK, "%d allocations", k);
-}
-
-/* Mean over ten bins of |P(k) said - share right|, of the most probable number. */
-static double calibration_error(size_t count, const float *probability, const uint8_t *fibers)
-{
-    double said[10] = {0}, right[10] = {0}, error = 0;
-    for (size_t i = 0; i < count; i++) {
-        const float *p = probability + 4 * i;
-        int k = 0;
-        for (int j = 1; j < 4; j++)
-            k = p[j] > p[k] ? j : k;
-        const int bin = (int)fmin(10 * (double)p[k], 9);
-        said[bin] += (double)p[k];
-        right[bin] += k == fibers[i];
-    }
-    for (int bin = 0; bin < 10; bin++)
-        error += fabs(said[bin] - right[bin]) / (double)count;
-    return error;
-}
-
-enum { TERMS = 5 };
-
-/* Two volumes of b=0 and `weighted` of b with directions on a spiral; the response of a tensor of 1.7 and .3e-3. */
-static void make_scheme(int weighted, double shell, double *b, double *g, double response[TERMS])
-{
-    const double pi = 3.14159265358979323846;
-    for (int v = 2; v < 2 + weighted; v++) {
-        const double z = (v - 1.5) / weighted, r = sqrt(fmax(1 - z * z, 0)), turn = 2.399963229728653 * v;
-        b[v] = shell, g[3 * v] = r * cos(turn), g[3 * v + 1] = r * sin(turn), g[3 * v + 2] = z;
-    }
-    for (int l = 0; l < TERMS; l++) { /* exp(-b (.3e-3 + 1.4e-3 u^2)) */
-        response[l] = 0;
-        for (int i = 0; i < 2000; i++) {
-            const double u = (i + 0.5) / 2000, p[TERMS] = {1, (3 * u * u - 1) / 2,
-                (35 * pow(u, 4) - 30 * u * u + 3) / 8, (231 * pow(u, 6) - 315 * pow(u, 4) + 105 * u * u - 5) / 16,
-                (6435 * pow(u, 8) - 12012 * pow(u, 6) + 6930 * pow(u, 4) - 1260 * u * u + 35) / 128};
-            response[l] += 4 * pi * sqrt((4 * l + 1) / (4 * pi)) * p[l] *
-                           exp(-shell * (0.3e-3 + 1.4e-3 * u * u)) / 2000;
-        }
-    }
 }
 
 /* Few directions and much noise: the evidence is overconfident as it is, and with what drawn voxels say it is not, for
@@ -295,9 +261,6 @@ static void check_calibrated(hot_context *context)
               population.evidence_shift[2] <= population.evidence_shift[3], "scale %g, shifts %g %g %g",
           population.evidence_scale, population.evidence_shift[1], population.evidence_shift[2],
           population.evidence_shift[3]);
-    for (int k = 0; k < 4; k++)
-        CHECK(population.cone_variance[k] >= 1 && population.cone_variance[k] < 3, "cones of %d fibres: %g", k,
-              population.cone_variance[k]);
     free(fibers);
     free(probability);
     free(directions);
@@ -453,14 +416,16 @@ static void check_refused(hot_context *context)
     hot_signal_options options = {.size = sizeof options, .sigma = 1, .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise,
-                           &population.evidence_scale, &population.evidence_shift[3]};
+                           &population.evidence_scale, &population.evidence_shift[3], &population.certainty,
+                           &population.cone_growth[2], &population.certainty, &population.cone_growth[1]};
+    const double worse[] = {0, NAN, 0, NAN, 0, NAN, 0, NAN, INFINITY, 1.01};
     const double fans[] = {-0.01, NAN, 1.5};
     hot_signal_population_usual(&population);
     CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
           hot_context_message(context));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const double good = *bad[i];
-        *bad[i] = i % 2 ? NAN : 0;
+        *bad[i] = worse[i];
         CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) ==
                   HOT_ERROR_ARGUMENT, "number %zu was not refused", i);
         *bad[i] = good;

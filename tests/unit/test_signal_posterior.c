@@ -112,6 +112,7 @@ int main(void)
         return 1;
     check_cones(context, 3000, 30, 0);
     check_cones(context, 1000, 20, 0);
+    check_cones(context, 1000, 10, 0); /* cones of three fibres are mostly wide */
     check_cones(context, 0, 20, 0.2);
     check_cones(context, 1000, 30, 0.2);
     hot_context_destroy(&context);

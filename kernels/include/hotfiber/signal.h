@@ -56,6 +56,11 @@ typedef struct hot_signal_population {
                                   deviation of the two amplitudes, of a mean of 0, that change a fibre's signal by
                                   (d2/da2 - d2/db2) / 2 and d2/dadb, a and b its turns, rad^2. Fans of deviation s
                                   in their planes: s^2 / sqrt(8). At most 1; 0 = none. Only the evidence has it */
+    double certainty;          /* P(0) to P(3) are what the fits say to this power, over their sum: the likeliest number
+                                  stays so. Not used by the fits */
+    double cone_growth[4];     /* of wide cones of fits of k fibres: how fast their variance grows over what the fits'
+                                  curvature says, 0 to 1, as a power of how it does in narrow ones. Not used by the
+                                  fits */
 } hot_signal_population;
 
 /* One fit: what is estimated in a voxel for one number of fibres, and how sure it is. */

@@ -1,0 +1,298 @@
+/* See signal_certainty.h. The world's priors are moved until voxels that are drawn from it and fitted with the data's
+ * priors show the moments that the data show, and its shares and separations until they show as many fibres, as near
+ * (indirect inference; a step of Bayesian unfolding, D'Agostini 1995). */
+#include "signal_certainty.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "signal_drawn.h"
+#include "signal_posterior.h"
+#include "signal_shown.h"
+
+/* PASSES: steps to the world, of DRAWN voxels each; JUDGED: voxels that answers are judged by; KINDS: none, one, and
+ * two and three by their separations. */
+enum { KMAX = HOT_DRAWN_KMAX, PASSES = 4, DRAWN = 2000, JUDGED = 4000, UNFOLDED = 2,
+       KINDS = 2 + 2 * HOT_SEPARATIONS };
+enum { WIDTH, ISOTROPIC, WATER, SPREAD, UNKNOWNS }; /* of the priors that are moved */
+
+/* The weight, in voxels, of what is learned as it is; that against which widths and parts are moved, as in learning. */
+static const double pseudo = 20, width_pseudo = 120, part_pseudo = 40;
+/* What is known of ln of the cones' variances before, as a number of voxels: it is 0. So many tell the quantile to .15.
+ * The fibres of a voxel err together. */
+static const double cone_pseudo = 100;
+/* ln of the power of P(k) is 0, give or take this, and within these. */
+static const double certainty_sd = 0.5, least_ln_certainty = -2, most_ln_certainty = 1.5;
+/* What of degree 4 the fits leave over in data, as a share of the response's, beyond the noise: .06 to .07 on phantoms
+ * and in people (docs/experiments.md). The evidence allows for more, because more fibres take it. */
+static const double misfit_left = 0.07;
+
+/* What fits show: moments, and how many voxels are of each kind; of drawn voxels also as what the kinds show. */
+typedef struct shown {
+    hot_moments of[UNKNOWNS];
+    double voxels, kind[KINDS], drawn[KINDS], as[KINDS][KINDS]; /* as: [drawn][shown] */
+} shown;
+
+static int kind_of(const float *v, int k)
+{
+    double angle;
+    return k < 2 ? k : 2 + HOT_SEPARATIONS * (k - 2) + hot_separation_bin(v, k, &angle);
+}
+
+static int fibers_of(int kind) { return kind < 2 ? kind : 2 + (kind - 2) / HOT_SEPARATIONS; }
+
+static void add_moments(const hot_signal_fit *f, int k, double weight, const hot_signal_population *p,
+                        hot_moments of[UNKNOWNS])
+{
+    const double usual[2] = {0, p->spread};
+    double mean = 0, square = 0;
+    hot_moments_add(&of[ISOTROPIC], weight, (double)f->isotropic, (double)f->isotropic_variance, p->isotropic);
+    hot_moments_add(&of[WATER], weight, (double)f->water, (double)f->water_variance, p->water);
+    for (int i = 0; i < k; i++) {
+        hot_moments_add(&of[WIDTH], weight, (double)f->width[i], (double)f->width_variance[i], p->width);
+        mean += log((double)f->weight[i]) / k;
+    }
+    for (int i = 0; i < k; i++)
+        square += pow(log((double)f->weight[i]) - mean, 2);
+    if (k > 1)
+        hot_moments_add(&of[SPREAD], weight * (k - 1), sqrt(square / (k - 1)), (double)f->spread_variance / (k - 1),
+                        usual);
+}
+
+/* drawn: as they were drawn; NULL: data. */
+static void look(size_t count, const hot_signal_fit *fits, const hot_drawn *drawn, const hot_signal_population *p,
+                 shown *s)
+{
+    memset(s, 0, sizeof *s);
+    for (size_t voxel = 0; voxel < count; voxel++) {
+        const hot_signal_fit *own = fits + 4 * voxel;
+        double weight[KMAX + 1];
+        if (!hot_posterior_weigh(own, weight))
+            continue;
+        const int from = drawn ? kind_of(drawn->directions + 3 * KMAX * voxel, drawn->fibers[voxel]) : 0;
+        s->voxels += 1;
+        s->drawn[from] += 1;
+        for (int k = 0; k <= KMAX; k++) {
+            if (weight[k] == 0)
+                continue;
+            const int kind = kind_of(own[k].v[0], k);
+            s->kind[kind] += weight[k];
+            s->as[from][kind] += weight[k];
+            if (k > 0)
+                add_moments(&own[k], k, weight[k], p, s->of);
+        }
+    }
+}
+
+/* Moves a prior, whose mean lies from `low` to `high`, by what data show and drawn voxels do not; a fit is off by f of
+ * what the data alone say. */
+static void move(const hot_moments *data, const hot_moments *drawn, double voxels, double low, double high,
+                 double least, double prior[2])
+{
+    if (!(data->count > 0 && drawn->count > 0))
+        return;
+    const double mean[2] = {data->off / data->count, drawn->off / drawn->count}, was = prior[1] * prior[1];
+    const double square[2] = {data->square / data->count - mean[0] * mean[0],
+                              drawn->square / drawn->count - mean[1] * mean[1]};
+    const double usual = voxels / data->count, far = 2 * prior[1], most = log(2);
+    const double shift = (mean[0] - mean[1]) / (drawn->told / drawn->count + usual);
+    const double change = (square[0] - square[1]) / was / (drawn->told_twice / drawn->count + usual);
+    prior[0] = fmin(fmax(prior[0] + fmin(fmax(shift, -far), far), low), high);
+    prior[1] = fmax(sqrt(was * exp(fmin(fmax(change, -most), most))), least);
+}
+
+/* Weights have no mean of their own: their square alone is moved. */
+static void move_spread(const hot_moments *data, const hot_moments *drawn, double *spread)
+{
+    hot_moments squares[2] = {*data, *drawn};
+    double prior[2] = {0, *spread};
+    squares[0].off = squares[1].off = 0;
+    move(&squares[0], &squares[1], pseudo, 0, 0, 0.05, prior);
+    *spread = prior[1];
+}
+
+/* Shares of the kinds, as the population has them. */
+static void list_kinds(const hot_signal_population *p, double part[KINDS])
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        const int k = fibers_of(kind);
+        double all = 0;
+        part[kind] = p->share[k];
+        for (int bin = 0; k > 1 && bin < HOT_SEPARATIONS; bin++)
+            all += p->near[k - 2][bin] * hot_separation_chance[k - 2][bin];
+        if (k > 1) {
+            const int bin = (kind - 2) % HOT_SEPARATIONS;
+            part[kind] *= p->near[k - 2][bin] * hot_separation_chance[k - 2][bin] / all;
+        }
+    }
+}
+
+/* As often as each kind must be drawn for the data's to be shown; what was learned keeps the weight of a few voxels. */
+static void unfold(const shown *data, const shown *drawn, const double learned[KINDS], hot_signal_population *world)
+{
+    double part[KINDS];
+    for (int j = 0; j < KINDS; j++)
+        part[j] = drawn->drawn[j] / drawn->voxels;
+    for (int step = 0; step < UNFOLDED; step++) {
+        double seen[KINDS] = {0}, total = 0;
+        for (int j = 0; j < KINDS; j++)
+            for (int i = 0; i < KINDS && drawn->drawn[j] > 0; i++)
+                seen[i] += part[j] * drawn->as[j][i] / drawn->drawn[j];
+        for (int j = 0; j < KINDS; j++) {
+            double factor = 0;
+            for (int i = 0; i < KINDS && drawn->drawn[j] > 0; i++)
+                if (seen[i] > 0)
+                    factor += drawn->as[j][i] / drawn->drawn[j] * data->kind[i] / data->voxels / seen[i];
+            part[j] = part[j] * factor * data->voxels + pseudo * learned[j];
+            total += part[j];
+        }
+        for (int j = 0; j < KINDS; j++)
+            part[j] /= total;
+    }
+    memset(world->share, 0, sizeof world->share);
+    for (int j = 0; j < KINDS; j++)
+        world->share[fibers_of(j)] += part[j];
+    for (int j = 2; j < KINDS; j++) {
+        const int k = fibers_of(j), bin = (j - 2) % HOT_SEPARATIONS;
+        world->near[k - 2][bin] = fmax(part[j], 1e-6) / fmax(world->share[k], 1e-6) /
+                                  hot_separation_chance[k - 2][bin];
+    }
+}
+
+/* ln of the probability that those voxels are right which are, with P(k) to a power. All numbers of fibres have the
+ * same one: where one is too sure and another not sure enough, drawn voxels tell which too poorly
+ * (docs/experiments.md). */
+static double likelihood(const hot_drawn *drawn, double ln_power)
+{
+    double sum = -0.5 * pow(ln_power / certainty_sd, 2);
+    for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        double p[KMAX + 1], others = 0;
+        const int k = drawn->found[voxel];
+        if (!hot_posterior_weigh(drawn->fits + 4 * voxel, p))
+            continue;
+        for (int i = 0; i <= KMAX; i++)
+            others += i == k ? 0 : pow(p[i] / p[k], exp(ln_power));
+        sum += (drawn->fibers[voxel] == k ? 0 : log(fmax(others, 1e-12))) - log(1 + others);
+    }
+    return sum;
+}
+
+/* The power with which it is largest, by golden sections. */
+static double fit_certainty(const hot_drawn *drawn)
+{
+    const double golden = 0.6180339887498949;
+    double low = least_ln_certainty, high = most_ln_certainty;
+    double at[2] = {high - golden * (high - low), low + golden * (high - low)};
+    double found[2] = {likelihood(drawn, at[0]), likelihood(drawn, at[1])};
+    for (int i = 0; i < 16; i++) {
+        const int to_low = found[0] > found[1];
+        *(to_low ? &high : &low) = at[to_low];
+        at[to_low] = at[!to_low];
+        found[to_low] = found[!to_low];
+        at[!to_low] = to_low ? high - golden * (high - low) : low + golden * (high - low);
+        found[!to_low] = likelihood(drawn, at[!to_low]);
+    }
+    return exp(0.5 * (low + high));
+}
+
+/* Each fibre of a drawn voxel of k, as the fits find, at the direction nearest to its own; wide: of wide cones alone.
+ * Returns how many places there are. */
+static size_t list_places(const hot_drawn *drawn, int k, int wide, const hot_signal_population *population,
+                          double *places)
+{
+    size_t count = 0;
+    for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        hot_posterior posterior;
+        if (drawn->fibers[voxel] != k || drawn->found[voxel] != k || !(drawn->fits[4 * voxel].noise > 0))
+            continue;
+        hot_posterior_make(&drawn->fits[4 * voxel + (size_t)k], k, population, 1, &posterior);
+        for (int fiber = 0; fiber < k; fiber++) {
+            const double freedom = population->noise_freedom + (double)drawn->rows - 4 * k - 3;
+            hot_cone cone;
+            double least = INFINITY;
+            if (wide && !hot_posterior_is_wide(&posterior, fiber))
+                continue;
+            hot_posterior_cone(&posterior, fiber, freedom, &cone);
+            for (int i = 0; i < k; i++)
+                least = fmin(least, hot_posterior_place(&posterior, fiber, &cone,
+                                                        drawn->directions + 3 * (KMAX * voxel + (size_t)i)));
+            places[count++] = isfinite(least) ? least : 1e30;
+        }
+    }
+    return count;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const double l = *(const double *)left, r = *(const double *)right;
+    return (l > r) - (l < r);
+}
+
+/* The growth with which wide cones hold 95 %: it was measured in narrower ones, and beyond them cones would be wider
+ * than fibres are apart. */
+static void fit_growth(const hot_drawn *drawn, int k, double *places, hot_signal_population *population)
+{
+    double low = 0, high = 1, *growth = &population->cone_growth[k];
+    size_t count = 0;
+    for (int i = 0; i < 10; i++) {
+        size_t held = 0;
+        *growth = 0.5 * (low + high);
+        count = list_places(drawn, k, 1, population, places);
+        for (size_t place = 0; place < count; place++)
+            held += places[place] <= 1;
+        *((double)held > 0.95 * (double)count ? &high : &low) = *growth;
+    }
+    *growth = 1 - (1 - *growth) * (double)count / ((double)count + k * pseudo);
+}
+
+/* The variance that makes the ellipses hold 95 % of the drawn fibres whose voxels get their number; never less than the
+ * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. */
+static void fit_cones(const hot_drawn *drawn, int k, double *places, hot_signal_population *population)
+{
+    population->cone_variance[k] = 1;
+    fit_growth(drawn, k, places, population);
+    const size_t count = list_places(drawn, k, 0, population, places);
+    if (count == 0)
+        return;
+    qsort(places, count, sizeof *places, by_size);
+    const double quantile = fmin(fmax(places[(size_t)(0.95 * (double)count)], 1), 10);
+    population->cone_variance[k] = exp(log(quantile) * (double)count / ((double)count + k * cone_pseudo));
+}
+
+hot_status hot_signal_certify(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
+                              size_t count, const hot_signal_fit *fits, size_t known, const double *snr,
+                              uint64_t seed, hot_signal_population *population)
+{
+    hot_signal_population world = *population;
+    double learned[KINDS];
+    shown data, those;
+    hot_drawn drawn;
+    hot_status status = hot_drawn_make(context, how, scheme, JUDGED, &drawn);
+    double *places = hot_context_alloc(context, JUDGED, KMAX * sizeof *places);
+    if (!places)
+        status = HOT_ERROR_MEMORY;
+    list_kinds(population, learned);
+    look(count, fits, NULL, population, &data);
+    for (int pass = 0; pass < PASSES && status == HOT_OK && data.voxels > 0; pass++) {
+        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + (uint64_t)pass, DRAWN, snr, known);
+        if (status != HOT_OK)
+            break;
+        look(drawn.count, drawn.fits, &drawn, population, &those);
+        move(&data.of[WIDTH], &those.of[WIDTH], width_pseudo, -0.03, 0.2, 0.005, world.width);
+        move(&data.of[ISOTROPIC], &those.of[ISOTROPIC], part_pseudo, 0, 0.6, 0.02, world.isotropic);
+        move(&data.of[WATER], &those.of[WATER], part_pseudo, 0, 0.6, 0.02, world.water);
+        move_spread(&data.of[SPREAD], &those.of[SPREAD], &world.spread);
+        if (those.voxels > 0)
+            unfold(&data, &those, learned, &world);
+    }
+    if (status == HOT_OK)
+        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + PASSES, JUDGED, snr, known);
+    if (status == HOT_OK)
+        population->certainty = fit_certainty(&drawn);
+    for (int k = 1; k <= drawn.max_fibers && status == HOT_OK; k++)
+        fit_cones(&drawn, k, places, population);
+    hot_context_free(context, places);
+    hot_drawn_free(&drawn);
+    return status;
+}
