@@ -11,9 +11,9 @@
 #include "signal_posterior.h"
 #include "signal_shown.h"
 
-/* PASSES: steps to the world, of DRAWN voxels each; JUDGED: voxels that answers are judged by; KINDS: none, one, and
- * two and three by their separations. */
-enum { KMAX = HOT_DRAWN_KMAX, PASSES = 4, DRAWN = 2000, JUDGED = 4000, UNFOLDED = 2,
+/* PASSES: steps to the world. MOST_DRAWN, LEAST_DRAWN: voxels of each; two for each of the data's, of which few
+ * tell little of a world. Twice as many judge the answers. KINDS: none, one, and two and three by their separations. */
+enum { KMAX = HOT_DRAWN_KMAX, PASSES = 4, MOST_DRAWN = 2000, LEAST_DRAWN = 200, UNFOLDED = 2,
        KINDS = 2 + 2 * HOT_SEPARATIONS };
 enum { WIDTH, ISOTROPIC, WATER, SPREAD, UNKNOWNS }; /* of the priors that are moved */
 
@@ -265,17 +265,19 @@ hot_status hot_signal_certify(hot_context *context, const hot_signal_options *ho
                               uint64_t seed, hot_signal_population *population)
 {
     hot_signal_population world = *population;
+    const size_t wanted = 2 * known < LEAST_DRAWN ? LEAST_DRAWN : 2 * known;
+    const size_t some = wanted < MOST_DRAWN ? wanted : MOST_DRAWN, all = 2 * some;
     double learned[KINDS];
     shown data, those;
     hot_drawn drawn;
-    hot_status status = hot_drawn_make(context, how, scheme, JUDGED, &drawn);
-    double *places = hot_context_alloc(context, JUDGED, KMAX * sizeof *places);
+    hot_status status = hot_drawn_make(context, how, scheme, all, &drawn);
+    double *places = hot_context_alloc(context, all, KMAX * sizeof *places);
     if (!places)
         status = HOT_ERROR_MEMORY;
     list_kinds(population, learned);
     look(count, fits, NULL, population, &data);
     for (int pass = 0; pass < PASSES && status == HOT_OK && data.voxels > 0; pass++) {
-        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + (uint64_t)pass, DRAWN, snr, known);
+        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + (uint64_t)pass, some, snr, known);
         if (status != HOT_OK)
             break;
         look(drawn.count, drawn.fits, &drawn, population, &those);
@@ -287,7 +289,7 @@ hot_status hot_signal_certify(hot_context *context, const hot_signal_options *ho
             unfold(&data, &those, learned, &world);
     }
     if (status == HOT_OK)
-        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + PASSES, JUDGED, snr, known);
+        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + PASSES, all, snr, known);
     if (status == HOT_OK)
         population->certainty = fit_certainty(&drawn);
     for (int k = 1; k <= drawn.max_fibers && status == HOT_OK; k++)

@@ -8,7 +8,6 @@
 #include <omp.h>
 
 #include "core/random.h"
-#include "model/model.h"
 
 /* STREAM: of random numbers; TRIES: of a draw that must lie within bounds; LOBES: of the function that no fit follows.
  * B0_LIMIT: as in hot_signal_scheme. */
@@ -24,7 +23,7 @@ static const double edges[HOT_SEPARATIONS] = {25, 35, 45, 55, 65, 75};
 /* One shell of a voxel: a row of the response for each fibre, the isotropic parts' signal, the lobes. */
 typedef struct drawn_shell {
     double zonal[KMAX][TERMS], flat, lobe[LOBES], axis[LOBES][3];
-    double fan[KMAX][2]; /* the amplitudes: the same on all shells */
+    double fan[KMAX][2], across[KMAX][2][3]; /* the amplitudes and the axes they are about: the same on all shells */
 } drawn_shell;
 
 static double normal(hot_random *random)
@@ -89,6 +88,20 @@ static int draw_number(hot_random *random, const hot_signal_population *p, int m
     return k;
 }
 
+/* Two unit vectors across v and each other. */
+static void make_across(const double v[3], double across[2][3])
+{
+    double length;
+    const int least = fabs(v[0]) < 0.6 ? 0 : 1;
+    for (int d = 0; d < 3; d++)
+        across[0][d] = (d == least) - v[least] * v[d];
+    length = sqrt(dot(across[0], across[0]));
+    for (int d = 0; d < 3; d++)
+        across[0][d] /= length;
+    for (int d = 0; d < 3; d++)
+        across[1][d] = v[(d + 1) % 3] * across[0][(d + 2) % 3] - v[(d + 2) % 3] * across[0][(d + 1) % 3];
+}
+
 /* The shells of a voxel of k fibres; their directions. */
 static void draw_tissue(hot_random *random, const hot_signal_population *p, const hot_signal_scheme *s,
                         double misfit, int k, double v[KMAX][3], drawn_shell *shells)
@@ -119,6 +132,8 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
     for (size_t shell = 0; shell < s->shells; shell++) {
         drawn_shell *to = &shells[shell];
         memcpy(to->fan, fan, sizeof fan);
+        for (int i = 0; i < k; i++)
+            make_across(v[i], to->across[i]);
         const double *row = s->response + shell * (size_t)(s->lmax / 2 + 1), b = s->shell_b[shell];
         const double off = misfit * row[s->lmax >= 4 ? 2 : 1] * sqrt(9 / (4 * pi)) / sqrt(LOBES);
         to->flat = isotropic * exp(-b * diffusivity) + water * exp(-b * water_diffusivity);
@@ -133,22 +148,15 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
     }
 }
 
-/* What a fan's amplitudes make of the second derivative of a fibre's signal by g . v, about any two unit vectors across
- * it (kernels/signal/signal_evidence.h). */
-static double fan_at(const double fan[2], const double v[3], const double *g)
+/* What a fan's amplitudes make of the second derivative of a fibre's signal by g . v (kernels/signal/
+ * signal_evidence.h). */
+static double fan_at(const double fan[2], const double across[2][3], const double *g)
 {
-    double across[2][3], a, b, length;
-    const int least = fabs(v[0]) < 0.6 ? 0 : 1;
-    for (int d = 0; d < 3; d++)
-        across[0][d] = (d == least) - v[least] * v[d];
-    length = sqrt(dot(across[0], across[0]));
-    for (int d = 0; d < 3; d++)
-        across[0][d] /= length;
-    for (int d = 0; d < 3; d++)
-        across[1][d] = v[(d + 1) % 3] * across[0][(d + 2) % 3] - v[(d + 2) % 3] * across[0][(d + 1) % 3];
-    a = dot(g, across[0]), b = dot(g, across[1]);
+    const double a = dot(g, across[0]), b = dot(g, across[1]);
     return fan[0] * (a * a - b * b) / 2 + fan[1] * a * b;
 }
+
+static double legendre_4(double x) { return ((35 * x * x - 30) * x * x + 3) / 8; }
 
 /* The signal of one volume, S0 being 1. */
 static double signal_at(const drawn_shell *shell, int lmax, int k, const double v[KMAX][3], const double *g)
@@ -167,10 +175,10 @@ static double signal_at(const drawn_shell *shell, int lmax, int k, const double 
             value += l % 2 ? 0 : shell->zonal[i][l / 2] * next;
             second += l % 2 ? 0 : shell->zonal[i][l / 2] * next_curve;
         }
-        value += second * fan_at(shell->fan[i], v[i], g);
+        value += second * fan_at(shell->fan[i], shell->across[i], g);
     }
     for (int m = 0; m < LOBES; m++)
-        value += shell->lobe[m] * hot_model_legendre(4, dot(g, shell->axis[m]));
+        value += shell->lobe[m] * legendre_4(dot(g, shell->axis[m]));
     return value;
 }
 
