@@ -357,6 +357,7 @@ static hot_status describe(const hot_run_job *job, cJSON **made_of)
     hot_status status = samples ? hot_dwi_gather(job->context, job->dwi, voxel, count, samples) : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
         cJSON *object = *made_of = cJSON_CreateObject(), *input = hot_run_describe_input(job);
+        status = input ? HOT_OK : HOT_ERROR_MEMORY;
         cJSON_AddStringToObject(object, "version", hot_version());
         cJSON_AddItemToObject(object, "size", cJSON_DetachItemFromObject(input, "size"));
         cJSON_AddItemToObject(object, "volumes", cJSON_DetachItemFromObject(input, "volumes"));

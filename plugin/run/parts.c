@@ -83,10 +83,11 @@ static hot_status put_part(hot_context *context, FILE *file, const void *what)
     cJSON_AddNumberToObject(about, "part", job->options.part);
     cJSON_AddNumberToObject(about, "parts", job->options.parts);
     cJSON_AddNumberToObject(about, "flagged", (double)job->result.flagged);
-    cJSON_AddItemToObject(about, "made_of", hot_run_describe_work(job));
+    cJSON *work = hot_run_describe_work(job);
+    cJSON_AddItemToObject(about, "made_of", work);
     if (job->options.record)
         cJSON_AddStringToObject(about, "record", job->options.record);
-    char *text = hot_report_line(about);
+    char *text = work ? hot_report_line(about) : NULL;
     cJSON_Delete(about);
     if (!text)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for a part");

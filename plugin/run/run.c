@@ -209,8 +209,8 @@ static hot_status check_gradients(hot_run_job *job)
     const size_t share = hot_mask_count(job->mask) / 20, most = share < 6000 ? 6000 : share > 10000 ? 10000 : share;
     hot_check_gradients check = {.size = sizeof check};
     hot_status status = hot_check_gradient_table(job->context, job->dwi, job->mask, most, &check);
-    if (status == HOT_OK)
-        job->gradients = hot_run_describe_gradients(&check);
+    if (status == HOT_OK && !(job->gradients = hot_run_describe_gradients(&check)))
+        status = HOT_ERROR_MEMORY;
     if (status == HOT_OK && check.verdict == HOT_CHECK_WRONG)
         hot_context_log(job->context, HOT_LOG_WARNING,
                         "the gradient table does not look right: likelier is %s; `hotfiber check` tells more",
@@ -460,15 +460,16 @@ void hot_run_free(hot_run_job *job)
     hot_dwi_destroy(&job->dwi);
 }
 
-/* Keeps what is said for the report. Without memory it says less. */
+/* Keeps what is said for the report. */
 static void hear(void *user, hot_log_level level, const char *line)
 {
     hot_run_job *job = user;
     cJSON *said = cJSON_CreateObject();
-    cJSON_AddStringToObject(said, "level", level == HOT_LOG_WARNING ? "warning" : "note");
-    cJSON_AddStringToObject(said, "text", line);
-    if (!job->log || !cJSON_AddItemToArray(job->log, said))
-        cJSON_Delete(said);
+    if (cJSON_AddStringToObject(said, "level", level == HOT_LOG_WARNING ? "warning" : "note") &&
+        cJSON_AddStringToObject(said, "text", line) && cJSON_AddItemToArray(job->log, said))
+        return;
+    cJSON_Delete(said);
+    job->unheard = 1;
 }
 
 /* report.html into the folder, from what is in it. */

@@ -55,6 +55,7 @@ typedef struct hot_run_job {
     hot_signal_learned signal_learned;
     hot_run_resume *resume; /* NULL unless options.resume */
     cJSON *log;                            /* what the run has said, for the report */
+    int unheard;                           /* a line of that was lost for want of memory */
     cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
 } hot_run_job;
 

@@ -7,12 +7,24 @@
 #include "core/memory.h"
 #include "io/libraries.h"
 
+/* Whether all was added since it was 1: a report that lacks what memory had no room for would look whole. */
+static _Thread_local int whole;
+#define ADD(added) (whole &= (added) != 0)
+
+static cJSON *if_whole(cJSON *made)
+{
+    if (whole)
+        return made;
+    cJSON_Delete(made);
+    return NULL;
+}
+
 static void add_text(cJSON *object, const char *name, const char *text)
 {
     if (text)
-        cJSON_AddStringToObject(object, name, text);
+        ADD(cJSON_AddStringToObject(object, name, text));
     else
-        cJSON_AddNullToObject(object, name);
+        ADD(cJSON_AddNullToObject(object, name));
 }
 
 /* The clock is not more precise. */
@@ -33,6 +45,7 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
 {
     const hot_grid *grid = hot_dwi_grid(job->dwi);
     cJSON *input = cJSON_CreateObject();
+    whole = 1;
     add_text(input, "file", job->options.input);
     if (job->options.bval)
         add_text(input, "bval", job->options.bval);
@@ -40,12 +53,12 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
         add_text(input, "bvec", job->options.bvec);
     cJSON *size = cJSON_AddArrayToObject(input, "size");
     for (int axis = 0; axis < 3; axis++)
-        cJSON_AddItemToArray(size, cJSON_CreateNumber((double)grid->size[axis]));
-    cJSON_AddStringToObject(input, "space", space_name(grid->space));
+        ADD(cJSON_AddItemToArray(size, cJSON_CreateNumber((double)grid->size[axis])));
+    ADD(cJSON_AddStringToObject(input, "space", space_name(grid->space)));
     cJSON *matrix = cJSON_AddArrayToObject(input, "to_world");
     for (int row = 0; row < 3; row++)
-        cJSON_AddItemToArray(matrix, cJSON_CreateDoubleArray(grid->to_world[row], 4));
-    cJSON_AddNumberToObject(input, "volumes", (double)hot_dwi_volumes(job->dwi));
+        ADD(cJSON_AddItemToArray(matrix, cJSON_CreateDoubleArray(grid->to_world[row], 4)));
+    ADD(cJSON_AddNumberToObject(input, "volumes", (double)hot_dwi_volumes(job->dwi)));
     const double *b;
     const int *shell_of;
     size_t shells = hot_dwi_shells(job->dwi, &b, &shell_of);
@@ -55,26 +68,27 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
         for (size_t v = 0; v < hot_dwi_volumes(job->dwi); v++)
             volumes += shell_of[v] == (int)shell;
         cJSON *item = cJSON_CreateObject();
-        cJSON_AddNumberToObject(item, "b", b[shell]);
-        cJSON_AddNumberToObject(item, "volumes", (double)volumes);
-        cJSON_AddItemToArray(list, item);
+        ADD(cJSON_AddNumberToObject(item, "b", b[shell]));
+        ADD(cJSON_AddNumberToObject(item, "volumes", (double)volumes));
+        ADD(cJSON_AddItemToArray(list, item));
     }
-    return input;
+    return if_whole(input);
 }
 
 cJSON *hot_run_describe_gradients(const hot_check_gradients *check)
 {
     static const char *const verdicts[] = {"unsure", "likeliest", "wrong"};
     cJSON *object = cJSON_CreateObject();
+    whole = 1;
     add_text(object, "verdict", verdicts[check->verdict]);
     if (check->verdict == HOT_CHECK_UNSURE) {
         add_text(object, "reason", check->reason);
-        return object;
+        return if_whole(object);
     }
     add_text(object, "likeliest", check->table[0].name);
-    cJSON_AddNumberToObject(object, "z", check->table[0].z);
-    cJSON_AddNumberToObject(object, "voxels", (double)check->voxels);
-    return object;
+    ADD(cJSON_AddNumberToObject(object, "z", check->table[0].z));
+    ADD(cJSON_AddNumberToObject(object, "voxels", (double)check->voxels));
+    return if_whole(object);
 }
 
 /* What was learned: mean and deviation of what varies between voxels. */
@@ -87,17 +101,17 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
     };
     cJSON *object = cJSON_AddObjectToObject(settings, "population");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cJSON_AddItemToObject(object, rows[i].name, cJSON_CreateDoubleArray(rows[i].values, rows[i].count));
-    cJSON_AddNumberToObject(object, "spread", p->spread);
-    cJSON_AddItemToObject(object, "told", cJSON_CreateDoubleArray(p->told, 4));
-    cJSON_AddNumberToObject(object, "evidence_scale", p->evidence_scale);
-    cJSON_AddItemToObject(object, "evidence_shift", cJSON_CreateDoubleArray(p->evidence_shift, 4));
-    cJSON_AddItemToObject(object, "cone_variance", cJSON_CreateDoubleArray(p->cone_variance, 4));
-    cJSON_AddItemToObject(object, "cone_growth", cJSON_CreateDoubleArray(p->cone_growth, 4));
-    cJSON_AddNumberToObject(object, "certainty", p->certainty);
-    cJSON_AddNumberToObject(object, "fan", p->fan);
-    cJSON_AddNumberToObject(object, "noise", p->noise);
-    cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom);
+        ADD(cJSON_AddItemToObject(object, rows[i].name, cJSON_CreateDoubleArray(rows[i].values, rows[i].count)));
+    ADD(cJSON_AddNumberToObject(object, "spread", p->spread));
+    ADD(cJSON_AddItemToObject(object, "told", cJSON_CreateDoubleArray(p->told, 4)));
+    ADD(cJSON_AddNumberToObject(object, "evidence_scale", p->evidence_scale));
+    ADD(cJSON_AddItemToObject(object, "evidence_shift", cJSON_CreateDoubleArray(p->evidence_shift, 4)));
+    ADD(cJSON_AddItemToObject(object, "cone_variance", cJSON_CreateDoubleArray(p->cone_variance, 4)));
+    ADD(cJSON_AddItemToObject(object, "cone_growth", cJSON_CreateDoubleArray(p->cone_growth, 4)));
+    ADD(cJSON_AddNumberToObject(object, "certainty", p->certainty));
+    ADD(cJSON_AddNumberToObject(object, "fan", p->fan));
+    ADD(cJSON_AddNumberToObject(object, "noise", p->noise));
+    ADD(cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom));
 }
 
 static void add_settings(cJSON *root, const hot_run_job *job)
@@ -106,43 +120,43 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     const hot_peaks_options *peaks = &job->options.peaks;
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
     add_text(settings, "model", fit->model);
-    cJSON_AddNumberToObject(settings, "order", fit->order);
-    cJSON_AddBoolToObject(settings, "denoise", job->options.denoise);
+    ADD(cJSON_AddNumberToObject(settings, "order", fit->order));
+    ADD(cJSON_AddBoolToObject(settings, "denoise", job->options.denoise));
     add_text(settings, "mask", job->mask_from);
     add_text(settings, "response", job->response_from);
     if (job->options.axial_diffusivity > 0) {
-        cJSON_AddNumberToObject(settings, "axial_diffusivity", job->options.axial_diffusivity);
-        cJSON_AddNumberToObject(settings, "radial_diffusivity", job->options.radial_diffusivity);
+        ADD(cJSON_AddNumberToObject(settings, "axial_diffusivity", job->options.axial_diffusivity));
+        ADD(cJSON_AddNumberToObject(settings, "radial_diffusivity", job->options.radial_diffusivity));
     }
     if (fit->regularise >= 0)
-        cJSON_AddNumberToObject(settings, "regularise", fit->regularise);
+        ADD(cJSON_AddNumberToObject(settings, "regularise", fit->regularise));
     if (strcmp(fit->model, "msmt") == 0) {
         add_text(settings, "constraint", fit->constraint == HOT_CONSTRAINT_NONE   ? "none"
                                          : fit->constraint == HOT_CONSTRAINT_HPSD ? "hpsd"
                                                                                   : "nonnegative");
         add_text(settings, "kernel", fit->kernel == HOT_KERNEL_DELTA ? "delta" : "rank1");
-        cJSON_AddBoolToObject(settings, "normalise", fit->normalise != 0);
+        ADD(cJSON_AddBoolToObject(settings, "normalise", fit->normalise != 0));
     }
     add_text(settings, "method", peaks->method);
-    cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
+    ADD(cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers)));
     if (job->method->find_in_signals) {
         add_text(settings, "noise_model", job->maps.noise_model == HOT_NOISE_GAUSSIAN ? "gaussian" : "rician");
         add_population(settings, &job->maps.population);
     } else { /* null: the method's default */
-        cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
-        cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);
-        cJSON_AddNumberToObject(settings, "min_amplitude", peaks->min_amplitude >= 0 ? peaks->min_amplitude : NAN);
+        ADD(cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN));
+        ADD(cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN));
+        ADD(cJSON_AddNumberToObject(settings, "min_amplitude", peaks->min_amplitude >= 0 ? peaks->min_amplitude : NAN));
         if (hot_peaks_names_hold(job->method->takes, "starts")) {
             static const char *const shifts[] = {"adaptive", "fixed", "none"};
-            cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts);
+            ADD(cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts));
             if (peaks->shift == HOT_SHIFT_FIXED)
-                cJSON_AddNumberToObject(settings, "shift", peaks->alpha);
+                ADD(cJSON_AddNumberToObject(settings, "shift", peaks->alpha));
             else
                 add_text(settings, "shift", shifts[peaks->shift]);
-            cJSON_AddBoolToObject(settings, "basin", peaks->basin != 0);
+            ADD(cJSON_AddBoolToObject(settings, "basin", peaks->basin != 0));
         }
     }
-    cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(job->context));
+    ADD(cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(job->context)));
 }
 
 static void add_machine(cJSON *root, const hot_run_job *job)
@@ -151,7 +165,7 @@ static void add_machine(cJSON *root, const hot_run_job *job)
     cJSON *device = cJSON_AddObjectToObject(root, "device");
     add_text(device, "asked", devices[hot_context_device(job->context)]);
     add_text(device, "used", devices[hot_context_device_used(job->context)]);
-    cJSON_AddNumberToObject(device, "threads", hot_context_threads(job->context));
+    ADD(cJSON_AddNumberToObject(device, "threads", hot_context_threads(job->context)));
     cJSON *versions = cJSON_AddObjectToObject(root, "versions");
     add_text(versions, "hotfiber", hot_version());
     add_text(versions, "teem", hot_library_teem());
@@ -169,24 +183,24 @@ static void add_response(cJSON *root, const hot_run_job *job)
     if (!response)
         response = job->response;
     if (!response) {
-        cJSON_AddNullToObject(root, "response");
+        ADD(cJSON_AddNullToObject(root, "response"));
         return;
     }
     cJSON *object = cJSON_AddObjectToObject(root, "response");
     add_text(object, "from", job->response_from);
     if (job->response_voxels)
-        cJSON_AddNumberToObject(object, "voxels", (double)job->response_voxels);
-    cJSON_AddNumberToObject(object, "lmax", hot_response_lmax(response));
-    cJSON_AddNumberToObject(object, "typical", response->typical);
-    cJSON_AddNumberToObject(object, "noise", response->noise);
+        ADD(cJSON_AddNumberToObject(object, "voxels", (double)job->response_voxels));
+    ADD(cJSON_AddNumberToObject(object, "lmax", hot_response_lmax(response)));
+    ADD(cJSON_AddNumberToObject(object, "typical", response->typical));
+    ADD(cJSON_AddNumberToObject(object, "noise", response->noise));
     cJSON *shells = cJSON_AddArrayToObject(object, "shells");
     for (size_t shell = 0; shell < hot_response_shells(response); shell++) {
         double b;
         const double *row = hot_response_row(response, shell, &b);
         cJSON *item = cJSON_CreateObject();
-        cJSON_AddNumberToObject(item, "b", b);
-        cJSON_AddItemToObject(item, "coefficients", cJSON_CreateDoubleArray(row, hot_response_lmax(response) / 2 + 1));
-        cJSON_AddItemToArray(shells, item);
+        ADD(cJSON_AddNumberToObject(item, "b", b));
+        ADD(cJSON_AddItemToObject(item, "coefficients", cJSON_CreateDoubleArray(row, hot_response_lmax(response) / 2 + 1)));
+        ADD(cJSON_AddItemToArray(shells, item));
     }
 }
 
@@ -197,36 +211,36 @@ cJSON *hot_run_describe_work(const hot_run_job *job)
         {"response", "from"}}; /* of files, which may be written in several ways */
     const uint8_t *inside = hot_mask_bytes(job->mask);
     uint32_t hash = 2166136261u; /* FNV-1a */
-    cJSON *work = cJSON_CreateObject();
-    cJSON_AddItemToObject(work, "input", hot_run_describe_input(job));
+    cJSON *work = cJSON_CreateObject(), *input = hot_run_describe_input(job);
+    ADD(cJSON_AddItemToObject(work, "input", input));
     add_settings(work, job);
     add_response(work, job);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cJSON_DeleteItemFromObject(cJSON_GetObjectItem(work, names[i].part), names[i].name);
     for (size_t v = 0; v < hot_grid_voxels(hot_dwi_grid(job->dwi)); v++)
         hash = (hash ^ inside[v]) * 16777619u;
-    cJSON_AddNumberToObject(work, "mask", hash);
-    cJSON_AddNumberToObject(work, "sigma", job->sigma);
+    ADD(cJSON_AddNumberToObject(work, "mask", hash));
+    ADD(cJSON_AddNumberToObject(work, "sigma", job->sigma));
     add_text(work, "version", hot_version());
-    return work;
+    return if_whole(work);
 }
 
 static void add_counts(cJSON *root, const hot_run_job *job)
 {
     const hot_run_result *result = &job->result;
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
-    cJSON_AddNumberToObject(counts, "voxels", (double)result->voxels);
-    cJSON_AddNumberToObject(counts, "fitted", (double)result->fitted);
-    cJSON_AddNumberToObject(counts, "flagged", (double)result->flagged);
+    ADD(cJSON_AddNumberToObject(counts, "voxels", (double)result->voxels));
+    ADD(cJSON_AddNumberToObject(counts, "fitted", (double)result->fitted));
+    ADD(cJSON_AddNumberToObject(counts, "flagged", (double)result->flagged));
     static const char *const names[] = {"none", "one", "two", "three", "more"};
     cJSON *fibers = cJSON_AddObjectToObject(counts, "fibers");
     for (int i = 0; i < 5; i++)
-        cJSON_AddNumberToObject(fibers, names[i], (double)result->fibers[i]);
+        ADD(cJSON_AddNumberToObject(fibers, names[i], (double)result->fibers[i]));
 }
 
 static hot_status add_name(void *user, const char *name)
 {
-    cJSON_AddItemToArray(user, cJSON_CreateString(name));
+    ADD(cJSON_AddItemToArray(user, cJSON_CreateString(name)));
     return HOT_OK;
 }
 
@@ -234,33 +248,35 @@ static hot_status add_name(void *user, const char *name)
 static cJSON *make_report(hot_run_job *job)
 {
     cJSON *root = cJSON_CreateObject();
+    whole = 1;
     add_text(root, "hotfiber", hot_version());
-    cJSON_AddItemToObject(root, "input", job->input);
+    ADD(cJSON_AddItemToObject(root, "input", job->input));
     job->input = NULL;
     add_settings(root, job);
     add_machine(root, job);
     add_response(root, job);
     if (job->sigma > 0) {
         cJSON *noise = cJSON_AddObjectToObject(root, "noise");
-        cJSON_AddNumberToObject(noise, "sigma", job->sigma);
-        cJSON_AddNumberToObject(noise, "snr", job->snr);
+        ADD(cJSON_AddNumberToObject(noise, "sigma", job->sigma));
+        ADD(cJSON_AddNumberToObject(noise, "snr", job->snr));
         if (job->options.denoise)
-            cJSON_AddNumberToObject(noise, "shape_restored", job->restored);
+            ADD(cJSON_AddNumberToObject(noise, "shape_restored", job->restored));
     }
     if (job->gradients)
-        cJSON_AddItemToObject(root, "gradients", job->gradients);
+        ADD(cJSON_AddItemToObject(root, "gradients", job->gradients));
     if (job->log)
-        cJSON_AddItemToObject(root, "log", job->log);
+        ADD(cJSON_AddItemToObject(root, "log", job->log));
+    ADD(!job->unheard);
     job->gradients = job->log = NULL;
     add_counts(root, job);
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     for (int i = 0; i < job->stages; i++)
-        cJSON_AddNumberToObject(seconds, job->stage[i].name, to_tenth_ms(job->stage[i].seconds));
+        ADD(cJSON_AddNumberToObject(seconds, job->stage[i].name, to_tenth_ms(job->stage[i].seconds)));
     job->result.seconds = hot_run_now() - job->began;
-    cJSON_AddNumberToObject(seconds, "total", to_tenth_ms(job->result.seconds));
+    ADD(cJSON_AddNumberToObject(seconds, "total", to_tenth_ms(job->result.seconds)));
     const size_t peak = hot_memory_peak(); /* of the whole process, in bytes */
     if (peak > 0)
-        cJSON_AddNumberToObject(root, "peak_memory", (double)peak);
+        ADD(cJSON_AddNumberToObject(root, "peak_memory", (double)peak));
     return root;
 }
 
@@ -269,6 +285,7 @@ hot_status hot_run_save_report(hot_run_job *job, const char *const *names, size_
     cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
     for (size_t i = 0; i < count; i++)
         add_name(files, names[i]);
+    root = if_whole(root);
     hot_status status = hot_report_save(job->context, root, path);
     cJSON_Delete(root);
     return status;
@@ -283,6 +300,7 @@ hot_status hot_run_write_report(hot_run_job *job)
         if (job->options.report)
             add_name(files, "report.html");
     }
+    root = if_whole(root);
     char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "report.json") : NULL;
     if (status == HOT_OK)
         status = path ? hot_report_save(job->context, root, path) : HOT_ERROR_MEMORY;
