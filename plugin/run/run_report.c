@@ -199,7 +199,8 @@ static void add_response(cJSON *root, const hot_run_job *job)
         const double *row = hot_response_row(response, shell, &b);
         cJSON *item = cJSON_CreateObject();
         ADD(cJSON_AddNumberToObject(item, "b", b));
-        ADD(cJSON_AddItemToObject(item, "coefficients", cJSON_CreateDoubleArray(row, hot_response_lmax(response) / 2 + 1)));
+        ADD(cJSON_AddItemToObject(item, "coefficients",
+                                  cJSON_CreateDoubleArray(row, hot_response_lmax(response) / 2 + 1)));
         ADD(cJSON_AddItemToArray(shells, item));
     }
 }
