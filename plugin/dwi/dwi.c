@@ -70,7 +70,7 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
                                     "volume %zu has b = %g s/mm^2, and %g is the limit (1000 to 20000 is usual; is it "
                                     "in another unit?)", v, dwi->b[v], highest_b);
         int known = isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]);
-        if (!known && dwi->b[v] <= highest_b0) /* some tools write NaN where there is no direction to tell */
+        if (!known && dwi->b[v] <= highest_b0_alone) /* some tools write NaN where there is no direction to tell */
             g[0] = g[1] = g[2] = 0;
         else if (!known)
             return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the gradient (%g, %g, %g)", v, g[0], g[1],

@@ -8,7 +8,8 @@
 #include "gather.h"
 #include "select.h"
 
-enum { LOOKED_AT = 400, LEAST = 20, NAMED_MAX = 6 };
+/* LOOKED_AT: a prime, so that steps through an image do not meet one and the same column of each of its rows. */
+enum { LOOKED_AT = 397, LEAST = 20, NAMED_MAX = 6 };
 
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes)
 {
@@ -45,8 +46,7 @@ static void warn(hot_context *context, const hot_dwi *dwi, const size_t *lost, s
     char names[128];
     hot_dwi_name_volumes(lost, count, names, sizeof names);
     hot_context_log(context, HOT_LOG_WARNING, "volume%s %s (counted from 0) of '%s' %s left out",
-                    count == 1 ? "" : "s", names, hot_dwi_name(dwi),
-                    what[count > 1]);
+                    count == 1 ? "" : "s", names, hot_dwi_name(dwi), what[count > 1]);
 }
 
 /* The volumes that are not empty, ascending, into kept. */

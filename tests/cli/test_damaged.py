@@ -112,7 +112,8 @@ check("left out" not in said, f"12 voxels: {said}")
 # as b=0, and what they are is kept.
 works("convert", "-i", "plain.nrrd", "-o", "plain.nii", "--quiet")
 table = np.loadtxt("plain.bvec")
-for name, vectors in (("with", np.random.default_rng(3).normal(size=(3, 4))), ("none", np.zeros((3, 4)))):
+for name, vectors in (("with", np.random.default_rng(3).normal(size=(3, 4))), ("NaN", np.full((3, 4), np.nan)),
+                      ("zero", np.zeros((3, 4)))):
     vectors /= np.maximum(np.linalg.norm(vectors, axis=0), 1e-9)
     table[:, :4] = vectors
     np.savetxt("seven.bvec", table)
