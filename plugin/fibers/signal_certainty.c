@@ -1,6 +1,6 @@
-/* See signal_certainty.h. The world's priors are moved until voxels that are drawn from it and fitted with the data's
- * priors show the moments that the data show, and its shares and separations until they show as many fibres, as near
- * (indirect inference; a step of Bayesian unfolding, D'Agostini 1995). */
+/* See signal_certainty.h. The matched population's priors are moved until voxels that are drawn from it and fitted with
+ * the data's priors show the moments that the data show, and its shares and separations until they show as many fibres,
+ * as near (indirect inference; a step of Bayesian unfolding, D'Agostini 1995). */
 #include "signal_certainty.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "signal_posterior.h"
 #include "signal_shown.h"
 
-/* PASSES: steps to the world. MOST_DRAWN, LEAST_DRAWN: voxels of each; two for each of the data's, of which few
- * tell little of a world. Twice as many judge the answers. KINDS: none, one, and two and three by their separations. */
+/* PASSES: steps to the matched population. MOST_DRAWN, LEAST_DRAWN: voxels of each; two for each of the data's, of
+ * which few tell little. Twice as many judge the answers. KINDS: none, one, and two and three by their separations. */
 enum { KMAX = HOT_DRAWN_KMAX, PASSES = 4, MOST_DRAWN = 2000, LEAST_DRAWN = 200, UNFOLDED = 2,
        KINDS = 2 + 2 * HOT_SEPARATIONS };
 enum { WIDTH, ISOTROPIC, WATER, SPREAD, UNKNOWNS }; /* of the priors that are moved */
@@ -129,7 +129,7 @@ static void list_kinds(const hot_signal_population *p, double part[KINDS])
 }
 
 /* As often as each kind must be drawn for the data's to be shown; what was learned keeps the weight of a few voxels. */
-static void unfold(const shown *data, const shown *drawn, const double learned[KINDS], hot_signal_population *world)
+static void unfold(const shown *data, const shown *drawn, const double learned[KINDS], hot_signal_population *matched)
 {
     double part[KINDS];
     for (int j = 0; j < KINDS; j++)
@@ -150,12 +150,12 @@ static void unfold(const shown *data, const shown *drawn, const double learned[K
         for (int j = 0; j < KINDS; j++)
             part[j] /= total;
     }
-    memset(world->share, 0, sizeof world->share);
+    memset(matched->share, 0, sizeof matched->share);
     for (int j = 0; j < KINDS; j++)
-        world->share[fibers_of(j)] += part[j];
+        matched->share[fibers_of(j)] += part[j];
     for (int j = 2; j < KINDS; j++) {
         const int k = fibers_of(j), bin = (j - 2) % HOT_SEPARATIONS;
-        world->near[k - 2][bin] = fmax(part[j], 1e-6) / fmax(world->share[k], 1e-6) /
+        matched->near[k - 2][bin] = fmax(part[j], 1e-6) / fmax(matched->share[k], 1e-6) /
                                   hot_separation_chance[k - 2][bin];
     }
 }
@@ -264,7 +264,7 @@ hot_status hot_signal_certify(hot_context *context, const hot_signal_options *ho
                               size_t count, const hot_signal_fit *fits, size_t known, const double *snr,
                               uint64_t seed, hot_signal_population *population)
 {
-    hot_signal_population world = *population;
+    hot_signal_population matched = *population;
     const size_t wanted = 2 * known < LEAST_DRAWN ? LEAST_DRAWN : 2 * known;
     const size_t some = wanted < MOST_DRAWN ? wanted : MOST_DRAWN, all = 2 * some;
     double learned[KINDS];
@@ -277,19 +277,19 @@ hot_status hot_signal_certify(hot_context *context, const hot_signal_options *ho
     list_kinds(population, learned);
     look(count, fits, NULL, population, &data);
     for (int pass = 0; pass < PASSES && status == HOT_OK && data.voxels > 0; pass++) {
-        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + (uint64_t)pass, some, snr, known);
+        status = hot_drawn_fill(&drawn, &matched, population, misfit_left, seed + (uint64_t)pass, some, snr, known);
         if (status != HOT_OK)
             break;
         look(drawn.count, drawn.fits, &drawn, population, &those);
-        move(&data.of[WIDTH], &those.of[WIDTH], width_pseudo, -0.03, 0.2, 0.005, world.width);
-        move(&data.of[ISOTROPIC], &those.of[ISOTROPIC], part_pseudo, 0, 0.6, 0.02, world.isotropic);
-        move(&data.of[WATER], &those.of[WATER], part_pseudo, 0, 0.6, 0.02, world.water);
-        move_spread(&data.of[SPREAD], &those.of[SPREAD], &world.spread);
+        move(&data.of[WIDTH], &those.of[WIDTH], width_pseudo, -0.03, 0.2, 0.005, matched.width);
+        move(&data.of[ISOTROPIC], &those.of[ISOTROPIC], part_pseudo, 0, 0.6, 0.02, matched.isotropic);
+        move(&data.of[WATER], &those.of[WATER], part_pseudo, 0, 0.6, 0.02, matched.water);
+        move_spread(&data.of[SPREAD], &those.of[SPREAD], &matched.spread);
         if (those.voxels > 0)
-            unfold(&data, &those, learned, &world);
+            unfold(&data, &those, learned, &matched);
     }
     if (status == HOT_OK)
-        status = hot_drawn_fill(&drawn, &world, population, misfit_left, seed + PASSES, all, snr, known);
+        status = hot_drawn_fill(&drawn, &matched, population, misfit_left, seed + PASSES, all, snr, known);
     if (status == HOT_OK)
         population->certainty = fit_certainty(&drawn);
     for (int k = 1; k <= drawn.max_fibers && status == HOT_OK; k++)

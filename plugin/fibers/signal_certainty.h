@@ -1,5 +1,6 @@
-/* How sure the answers are: P(k) and cones, measured on voxels drawn from a world that shows what the data show. Priors
- * that are learned where data tell little are off, and what is drawn from them does not say so. */
+/* How sure the answers are: P(k) and cones, measured on voxels drawn from a population that is matched to
+ * what the data show. Priors that are learned where data tell little are off, and what is drawn from them does not say
+ * so. */
 #ifndef HOT_FIBERS_SIGNAL_CERTAINTY_H
 #define HOT_FIBERS_SIGNAL_CERTAINTY_H
 

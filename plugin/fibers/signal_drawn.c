@@ -56,7 +56,7 @@ void hot_drawn_free(hot_drawn *drawn)
     hot_context_free(context, drawn->fits);
 }
 
-hot_status hot_drawn_fill(hot_drawn *drawn, const hot_signal_population *world,
+hot_status hot_drawn_fill(hot_drawn *drawn, const hot_signal_population *from,
                           const hot_signal_population *population, double misfit, uint64_t seed, size_t count,
                           const double *snr, size_t known)
 {
@@ -71,7 +71,7 @@ hot_status hot_drawn_fill(hot_drawn *drawn, const hot_signal_population *world,
     clean_response(&options, drawn->scheme, drawn->response);
     for (size_t i = 0; i < drawn->count; i++)
         drawn->snr[i] = snr[i % known];
-    hot_signal_draw(world, &clean, options.noise_model, drawn->max_fibers, misfit, seed, drawn->count, drawn->snr,
+    hot_signal_draw(from, &clean, options.noise_model, drawn->max_fibers, misfit, seed, drawn->count, drawn->snr,
                     hot_context_threads(drawn->context), drawn->scratch, drawn->signals, drawn->fibers,
                     drawn->directions);
     return hot_signal_fibers_f32(drawn->context, &options, drawn->scheme, drawn->count, drawn->signals, NULL, NULL,

@@ -25,9 +25,9 @@ hot_status hot_drawn_make(hot_context *context, const hot_signal_options *option
                           size_t room, hot_drawn *drawn);
 void hot_drawn_free(hot_drawn *drawn);
 
-/* Draws `count` voxels from `world` and fits them with the priors of `population`. snr: of `known` voxels, S0 over the
+/* Draws `count` voxels from `from` and fits them with the priors of `population`. snr: of `known` voxels, S0 over the
  * noise given to the fits, taken in turn. misfit, seed: as hot_signal_draw. */
-hot_status hot_drawn_fill(hot_drawn *drawn, const hot_signal_population *world,
+hot_status hot_drawn_fill(hot_drawn *drawn, const hot_signal_population *from,
                           const hot_signal_population *population, double misfit, uint64_t seed, size_t count,
                           const double *snr, size_t known);
 

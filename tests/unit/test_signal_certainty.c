@@ -1,4 +1,4 @@
-/* What P(k) and cones are calibrated by, beyond the fits: voxels of a world that shows what the data show. */
+/* What P(k) and cones are calibrated by, beyond the fits: voxels of a population that shows what the data show. */
 #include "check.h"
 #include "few_directions.h"
 
@@ -9,9 +9,9 @@
 #include "fibers/signal_draw.h"
 #include "fibers/signal_posterior.h"
 
-/* P(k) that is too sure, or not sure enough, is told by voxels that are drawn from a world that shows what data show:
- * because the evidence's scale is wrong; because shares and separations are, of which what is drawn from the priors
- * themselves knows nothing. */
+/* P(k) that is too sure, or not sure enough, is told by voxels of a population that shows what data show: because the
+ * evidence's scale is wrong; because shares and separations are, of which what is drawn from the priors themselves
+ * knows nothing. */
 static void check_certified(hot_context *context)
 {
     enum { WEIGHTED = 20, VOLUMES = 2 + WEIGHTED, COUNT = 3000 };

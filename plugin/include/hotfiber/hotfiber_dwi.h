@@ -5,9 +5,9 @@
 /* Reads a diffusion data set: NRRD with the NA-MIC keys, NIfTI or MRtrix's MIF ("-" = standard input).
  * bval, bvec: NULL for NRRD. For NIfTI and MIF, FSL's tables; or bval alone: a gradient table of MRtrix, lines of
  * x y z b in scanner axes. Both NULL: MIF's own dw_scheme, else the tables beside the image: NAME.b, NAME.bval and
- * NAME.bvec, those of BIDS' inheritance, bvals and bvecs in its folder. Volumes of NIfTI and
- * MIF with a b-value above 100 and no direction (means over the directions) are left out, with a warning. The samples
- * stay in the file's own type in memory; hot_dwi_read converts what is asked for.
+ * NAME.bvec, those of BIDS' inheritance, bvals and bvecs in its folder. Volumes of NIfTI and MIF with a b-value above
+ * 100 s/mm^2 and no direction (means over the directions) are left out, with a warning. The samples stay in the file's
+ * own type in memory; hot_dwi_read converts what is asked for.
  * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA,
  * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec,
