@@ -162,36 +162,41 @@ static void unfold(const shown *data, const shown *drawn, const double learned[K
 
 /* ln of the probability that those voxels are right which are, with P(k) to a power. All numbers of fibres have the
  * same one: where one is too sure and another not sure enough, drawn voxels tell which too poorly
- * (docs/experiments.md). */
-static double likelihood(const hot_drawn *drawn, double ln_power)
+ * (docs/experiments.md). terms: room for one of each voxel, so that any number of threads finds the same sum. */
+static double likelihood(const hot_drawn *drawn, double ln_power, double *terms)
 {
+    const double power = exp(ln_power);
     double sum = -0.5 * pow(ln_power / certainty_sd, 2);
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(drawn->context))
     for (size_t voxel = 0; voxel < drawn->count; voxel++) {
         double p[KMAX + 1], others = 0;
         const int k = drawn->found[voxel];
+        terms[voxel] = 0;
         if (!hot_posterior_weigh(drawn->fits + 4 * voxel, p))
             continue;
         for (int i = 0; i <= KMAX; i++)
-            others += i == k ? 0 : pow(p[i] / p[k], exp(ln_power));
-        sum += (drawn->fibers[voxel] == k ? 0 : log(fmax(others, 1e-12))) - log(1 + others);
+            others += i == k ? 0 : pow(p[i] / p[k], power);
+        terms[voxel] = (drawn->fibers[voxel] == k ? 0 : log(fmax(others, 1e-12))) - log(1 + others);
     }
+    for (size_t voxel = 0; voxel < drawn->count; voxel++)
+        sum += terms[voxel];
     return sum;
 }
 
 /* The power with which it is largest, by golden sections. */
-static double fit_certainty(const hot_drawn *drawn)
+static double fit_certainty(const hot_drawn *drawn, double *terms)
 {
     const double golden = 0.6180339887498949;
     double low = least_ln_certainty, high = most_ln_certainty;
     double at[2] = {high - golden * (high - low), low + golden * (high - low)};
-    double found[2] = {likelihood(drawn, at[0]), likelihood(drawn, at[1])};
+    double found[2] = {likelihood(drawn, at[0], terms), likelihood(drawn, at[1], terms)};
     for (int i = 0; i < 16; i++) {
         const int to_low = found[0] > found[1];
         *(to_low ? &high : &low) = at[to_low];
         at[to_low] = at[!to_low];
         found[to_low] = found[!to_low];
         at[!to_low] = to_low ? high - golden * (high - low) : low + golden * (high - low);
-        found[!to_low] = likelihood(drawn, at[!to_low]);
+        found[!to_low] = likelihood(drawn, at[!to_low], terms);
     }
     return exp(0.5 * (low + high));
 }
@@ -201,9 +206,13 @@ static double fit_certainty(const hot_drawn *drawn)
 static size_t list_places(const hot_drawn *drawn, int k, int wide, const hot_signal_population *population,
                           double *places)
 {
+    const double far_off = 1e30;
     size_t count = 0;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(drawn->context))
     for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        double *own = places + KMAX * voxel;
         hot_posterior posterior;
+        own[0] = own[1] = own[2] = NAN; /* none */
         if (drawn->fibers[voxel] != k || drawn->found[voxel] != k || !(drawn->fits[4 * voxel].noise > 0))
             continue;
         hot_posterior_make(&drawn->fits[4 * voxel + (size_t)k], k, population, 1, &posterior);
@@ -217,9 +226,12 @@ static size_t list_places(const hot_drawn *drawn, int k, int wide, const hot_sig
             for (int i = 0; i < k; i++)
                 least = fmin(least, hot_posterior_place(&posterior, fiber, &cone,
                                                         drawn->directions + 3 * (KMAX * voxel + (size_t)i)));
-            places[count++] = isfinite(least) ? least : 1e30;
+            own[fiber] = isfinite(least) ? least : far_off;
         }
     }
+    for (size_t i = 0; i < KMAX * drawn->count; i++)
+        if (!isnan(places[i]))
+            places[count++] = places[i];
     return count;
 }
 
@@ -246,7 +258,7 @@ static void fit_growth(const hot_drawn *drawn, int k, double *places, hot_signal
     *growth = 1 - (1 - *growth) * (double)count / ((double)count + k * pseudo);
 }
 
-/* The variance that makes the ellipses hold 95 % of the drawn fibres whose voxels get their number; never less than the
+/* The variance that makes the circles hold 95 % of the drawn fibres whose voxels get their number; never less than the
  * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. */
 static void fit_cones(const hot_drawn *drawn, int k, double *places, hot_signal_population *population)
 {
@@ -291,7 +303,7 @@ hot_status hot_signal_certify(hot_context *context, const hot_signal_options *ho
     if (status == HOT_OK)
         status = hot_drawn_fill(&drawn, &matched, population, misfit_left, seed + PASSES, all, snr, known);
     if (status == HOT_OK)
-        population->certainty = fit_certainty(&drawn);
+        population->certainty = fit_certainty(&drawn, places);
     for (int k = 1; k <= drawn.max_fibers && status == HOT_OK; k++)
         fit_cones(&drawn, k, places, population);
     hot_context_free(context, places);

@@ -7,8 +7,8 @@ enum { UNKNOWNS_MOST = 15 };
 /* 95 % of chi squared with one and with two degrees of freedom. */
 static const double chi2_of_1 = 3.8415, chi2_of_2 = 5.9915;
 /* Laplace's approximation has the cost's curvature at its least point; farther off a wide posterior is flatter. Where
- * it says that a cone's half angle is the first (radians), twice its variance holds 95 %, and less as the third power;
- * that was seen up to the second (docs/experiments.md). */
+ * it says that a cone's angle along one of its axes is the first (radians), twice that axis' variance holds 95 %, and
+ * less as the third power; that was seen up to the second (docs/experiments.md). */
 static const double twice_as_wide = 0.22, seen_up_to = 0.314;
 
 static double covariance(const hot_posterior *posterior, int a, int b)
@@ -31,7 +31,9 @@ static double principal(const hot_posterior *posterior, int fiber, double varian
     return 0.5 * atan2(c, half);
 }
 
-/* How much larger the variance is of which the curvature says a cone of half angle `angle`. */
+static double angle_of(double variance) { return atan(sqrt(chi2_of_2 * variance)); }
+
+/* How much larger the variance is of which the curvature says a cone of angle `angle` along an axis. */
 static double flatter(double angle, double growth)
 {
     const double seen = 1 + pow(fmin(angle, seen_up_to) / twice_as_wide, 3);
@@ -60,31 +62,29 @@ void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_popul
                 a -= L[AT(i, p)] * L[AT(p, j)];
             L[AT(i, j)] = a / L[AT(i, i)];
         }
+    const double all = population ? population->cone_variance[k] : 1;
+    const double growth = population ? population->cone_growth[k] : 1;
     for (int fiber = 0; fiber < k; fiber++) {
-        const double angle = hot_posterior_half_angle(posterior, fiber);
-        posterior->wider[fiber] = sqrt((population ? population->cone_variance[k] : 1) *
-                                       flatter(angle, population ? population->cone_growth[k] : 1));
+        double variance[2];
+        principal(posterior, fiber, variance);
+        for (int a = 0; a < 2; a++)
+            posterior->wider[fiber][a] = sqrt(all * flatter(angle_of(variance[a]), growth));
     }
-}
-
-double hot_posterior_half_angle(const hot_posterior *posterior, int fiber)
-{
-    double variance[2];
-    principal(posterior, fiber, variance);
-    return atan(sqrt(chi2_of_2 * sqrt(variance[0] * variance[1])));
 }
 
 int hot_posterior_is_wide(const hot_posterior *posterior, int fiber)
 {
-    return hot_posterior_half_angle(posterior, fiber) > seen_up_to;
+    double variance[2];
+    principal(posterior, fiber, variance);
+    return angle_of(variance[0]) > seen_up_to;
 }
 
 void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedom, hot_cone *cone)
 {
     const float (*turn)[3] = posterior->fit->turn[fiber];
     double variance[2];
-    const double angle = principal(posterior, fiber, variance), wider = posterior->wider[fiber];
-    const double large = wider * wider * variance[0], small = wider * wider * variance[1];
+    const double angle = principal(posterior, fiber, variance), *wider = posterior->wider[fiber];
+    const double large = wider[0] * wider[0] * variance[0], small = wider[1] * wider[1] * variance[1];
     /* noise that was estimated: Student's distribution in two dimensions */
     const double radius2 = isfinite(freedom) ? freedom * (pow(0.05, -2 / freedom) - 1) : chi2_of_2;
     for (int d = 0; d < 3; d++) {
@@ -101,22 +101,27 @@ void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedo
 
 double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_cone *cone, const float v[3])
 {
-    double along = 0, place = 0;
+    double along = 0;
     for (int d = 0; d < 3; d++)
         along += (double)posterior->fit->v[fiber][d] * (double)v[d];
-    for (int a = 0; a < 2; a++) {
-        double across = 0;
-        for (int d = 0; d < 3; d++)
-            across += cone->axis[a][d] * (double)v[d];
-        place += pow(across / along / tan(cone->angle[a]), 2);
-    }
-    return place;
+    return (1 / (along * along) - 1) / pow(tan(cone->half_angle), 2);
 }
 
 double hot_posterior_fraction_sd(const hot_posterior *posterior, int fiber)
 {
     const double fraction = (double)posterior->fit->weight[fiber] / posterior->typical;
     return fraction * sqrt(covariance(posterior, 4 * fiber, 4 * fiber));
+}
+
+/* Turns by what the curvature says are made as wide as its cone. */
+static void widen(const hot_posterior *posterior, int fiber, double turns[2])
+{
+    double variance[2];
+    const double angle = principal(posterior, fiber, variance), *wider = posterior->wider[fiber];
+    const double large = wider[0] * (cos(angle) * turns[0] + sin(angle) * turns[1]);
+    const double small = wider[1] * (cos(angle) * turns[1] - sin(angle) * turns[0]);
+    turns[0] = cos(angle) * large - sin(angle) * small;
+    turns[1] = sin(angle) * large + cos(angle) * small;
 }
 
 void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double fraction[3])
@@ -132,8 +137,7 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
                 moved[u] += posterior->root[AT(p, 4 * fiber + u)] * z[p];
         fraction[fiber] = (double)posterior->fit->weight[fiber] / posterior->typical * exp(moved[0]);
         sum += fraction[fiber];
-        moved[2] *= posterior->wider[fiber];
-        moved[3] *= posterior->wider[fiber];
+        widen(posterior, fiber, moved + 2);
         for (int d = 0; d < 3; d++) {
             v[fiber][d] = (double)posterior->fit->v[fiber][d] + moved[2] * (double)posterior->fit->turn[fiber][0][d] +
                           moved[3] * (double)posterior->fit->turn[fiber][1][d];

@@ -10,7 +10,7 @@ typedef struct hot_posterior {
     const hot_signal_fit *fit;
     int k;
     double root[HOT_SIGNAL_PRECISION]; /* R, lower and packed: the covariance is R^T R */
-    double wider[3]; /* by how much a fibre's turns deviate more than that says */
+    double wider[3][2]; /* by how much turns along a cone's axes, the larger first, deviate more than that says */
     double typical;  /* the weight of the average single fibre, whose fraction is 1 */
 } hot_posterior;
 
@@ -25,12 +25,10 @@ typedef struct hot_cone {
 void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
                         hot_posterior *posterior);
 
-/* Radians: of the round cone with the ellipse's area by the curvature alone; whether that is wider than any in which
- * its growth was measured (cone_growth). */
-double hot_posterior_half_angle(const hot_posterior *posterior, int fiber);
+/* Whether a cone is wider by the curvature alone than any in which its growth was measured (cone_growth). */
 int hot_posterior_is_wide(const hot_posterior *posterior, int fiber);
 
-/* Where a direction, or its opposite, is beside a fibre's cone: 1 is the ellipse's edge; the square of the distance. */
+/* Where a direction, or its opposite, is beside a fibre's circular cone: 1 is its edge; the square of the distance. */
 double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_cone *cone, const float v[3]);
 
 /* freedom: degrees of freedom that the noise was estimated with; INFINITY: it is known. */
