@@ -8,8 +8,9 @@
 #include "gather.h"
 #include "select.h"
 
-/* LOOKED_AT: a prime, so that steps through an image do not meet one and the same column of each of its rows. */
-enum { LOOKED_AT = 397, LEAST = 20, NAMED_MAX = 6 };
+/* LOOKED_AT: voxels; a prime, so that steps through an image do not meet one and the same column of each of its rows.
+ * FIRST: of these few first: reading voxel by voxel from a file is slow, and mostly they show all volumes. */
+enum { LOOKED_AT = 397, FIRST = 29, LEAST = 20, NAMED_MAX = 6 };
 
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes)
 {
@@ -49,21 +50,35 @@ static void warn(hot_context *context, const hot_dwi *dwi, const size_t *lost, s
                     count == 1 ? "" : "s", names, hot_dwi_name(dwi), what[count > 1]);
 }
 
+/* Marks the volumes that have a signal in one of so many voxels, spread over the image; told: how many have signals. */
+static hot_status look(hot_context *context, const hot_dwi *dwi, size_t looked_at, float *signals, uint8_t *has_signal,
+                       size_t *told)
+{
+    const size_t voxels = hot_grid_voxels(&dwi->grid);
+    size_t voxel[LOOKED_AT];
+    for (size_t n = 0; n < looked_at; n++)
+        voxel[n] = (2 * n + 1) * voxels / (2 * looked_at);
+    hot_status status = hot_dwi_gather(context, dwi, voxel, looked_at, signals);
+    if (status == HOT_OK)
+        *told = mark(dwi->volumes, looked_at, signals, has_signal);
+    return status;
+}
+
 /* The volumes that are not empty, ascending, into kept. */
 static hot_status find_kept(hot_context *context, const hot_dwi *dwi, size_t *kept, size_t *count)
 {
     const size_t volumes = dwi->volumes, voxels = hot_grid_voxels(&dwi->grid);
-    const size_t looked_at = voxels < LOOKED_AT ? voxels : LOOKED_AT;
-    size_t voxel[LOOKED_AT], lost = 0;
-    float *signals = hot_context_alloc(context, looked_at * volumes, sizeof *signals);
+    const size_t most = voxels < LOOKED_AT ? voxels : LOOKED_AT, few = most < FIRST ? most : FIRST;
+    size_t lost = 0, told = 0;
+    float *signals = hot_context_alloc(context, most * volumes, sizeof *signals);
     size_t *empty = hot_context_alloc(context, volumes, sizeof *empty);
     uint8_t *has_signal = hot_context_alloc(context, volumes, 1);
     *count = 0;
-    for (size_t n = 0; n < looked_at; n++)
-        voxel[n] = (2 * n + 1) * voxels / (2 * looked_at);
-    hot_status status = signals && empty && has_signal ? hot_dwi_gather(context, dwi, voxel, looked_at, signals)
+    hot_status status = signals && empty && has_signal ? look(context, dwi, few, signals, has_signal, &told)
                                                        : HOT_ERROR_MEMORY;
-    if (status == HOT_OK && mark(volumes, looked_at, signals, has_signal) < LEAST)
+    if (status == HOT_OK && memchr(has_signal, 0, volumes))
+        status = look(context, dwi, most, signals, has_signal, &told);
+    if (status == HOT_OK && told < LEAST)
         memset(has_signal, 1, volumes);
     for (size_t v = 0; v < volumes && status == HOT_OK; v++)
         *(has_signal[v] ? &kept[(*count)++] : &empty[lost++]) = v;
