@@ -11,6 +11,8 @@
 /* LOOKED_AT: voxels; a prime, so that steps through an image do not meet one and the same column of each of its rows.
  * FIRST: of these few first: reading voxel by voxel from a file is slow, and mostly they show all volumes. */
 enum { LOOKED_AT = 397, FIRST = 29, LEAST = 20, NAMED_MAX = 6 };
+/* OF_SLICE: voxels of a slice that are looked at where one of them lacks a signal; LEAST_OF_SLICE must tell. */
+enum { OF_SLICE = 25, LEAST_OF_SLICE = 8 };
 
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes)
 {
@@ -109,6 +111,70 @@ hot_status hot_dwi_without_empty(hot_context *context, const hot_dwi *dwi, hot_d
     if (status == HOT_OK && count < dwi->volumes)
         status = hot_dwi_select(context, dwi, count, kept, rest);
     hot_context_free(context, kept);
+    return status;
+}
+
+/* Up to `most` voxels spread over the mask in a slice. Returns how many. */
+static size_t spread(const uint8_t *inside, size_t first, size_t area, size_t most, size_t *voxel)
+{
+    size_t count = 0, seen = 0, taken = 0;
+    for (size_t n = first; n < first + area; n++)
+        count += inside[n] != 0;
+    const size_t wanted = count < most ? count : most;
+    for (size_t n = first; n < first + area && taken < wanted; n++) {
+        if (!inside[n])
+            continue;
+        if (seen == (2 * taken + 1) * count / (2 * wanted))
+            voxel[taken++] = n;
+        seen++;
+    }
+    return taken;
+}
+
+hot_status hot_dwi_tell_empty_slices(hot_context *context, const hot_dwi *dwi, const hot_mask *mask)
+{
+    const size_t volumes = dwi->volumes, slices = dwi->grid.size[2], area = dwi->grid.size[0] * dwi->grid.size[1];
+    const size_t most = slices < OF_SLICE ? OF_SLICE : slices;
+    size_t lost = 0, named = 0, found = 0, count = 0, example = 0;
+    size_t *voxel = hot_context_alloc(context, 2 * most + volumes, sizeof *voxel), *of = voxel ? voxel + most : NULL;
+    float *signals = hot_context_alloc(context, most * volumes, sizeof *signals);
+    uint8_t *has_signal = hot_context_alloc(context, volumes, 1), *empty = hot_context_calloc(context, volumes, 1);
+    size_t *names = voxel ? voxel + 2 * most : NULL;
+    hot_status status = voxel && signals && has_signal && empty ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t k = 0; k < slices && status == HOT_OK; k++)
+        count += spread(mask->bytes, k * area, area, 1, voxel + count);
+    if (status == HOT_OK)
+        status = hot_dwi_gather(context, dwi, voxel, count, signals);
+    for (size_t n = 0; n < count && status == HOT_OK; n++) /* the slices whose one voxel lacks a signal */
+        if (mark(volumes, 1, signals + n * volumes, has_signal) && memchr(has_signal, 0, volumes))
+            of[found++] = voxel[n] / area;
+    for (size_t n = 0; n < found && status == HOT_OK; n++) {
+        count = spread(mask->bytes, of[n] * area, area, OF_SLICE, voxel);
+        status = hot_dwi_gather(context, dwi, voxel, count, signals);
+        if (status != HOT_OK || mark(volumes, count, signals, has_signal) < LEAST_OF_SLICE)
+            continue;
+        for (size_t v = 0; v < volumes; v++) {
+            lost += !has_signal[v];
+            example = has_signal[v] ? example : of[n];
+            empty[v] |= !has_signal[v];
+        }
+    }
+    for (size_t v = 0; v < volumes && status == HOT_OK; v++)
+        if (empty[v])
+            names[named++] = v;
+    if (status == HOT_OK && lost > 0) {
+        char text[128];
+        hot_dwi_name_volumes(names, named, text, sizeof text);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "%zu slice%s of zeros in volume%s %s of the %zu of '%s' (counted from 0; slice %zu for one), "
+                        "where other volumes have signal: fibres there are wrong; leave these slices out with --mask, "
+                        "or these volumes", lost, lost == 1 ? "" : "s", named == 1 ? "" : "s", text, volumes,
+                        hot_dwi_name(dwi), example);
+    }
+    hot_context_free(context, empty);
+    hot_context_free(context, has_signal);
+    hot_context_free(context, signals);
+    hot_context_free(context, voxel);
     return status;
 }
 

@@ -192,6 +192,8 @@ static hot_status make_mask(hot_run_job *job)
     if (job->result.voxels == 0)
         return hot_context_fail(job->context, HOT_ERROR_DATA, "the mask (%s) is empty: there is nothing to compute",
                                 job->mask_from);
+    if ((status = hot_dwi_tell_empty_slices(job->context, job->dwi, job->mask)) != HOT_OK)
+        return status;
     const double before = job->sigma;
     size_t repeats;
     status = hot_dwi_noise(job->context, job->dwi, job->mask, &job->sigma, &job->snr, &repeats);

@@ -84,6 +84,14 @@ for name, lost, value in (("zeros", [9], 0), ("nans", [9], np.nan), ("several", 
                 works(stage, *given, "--mask", "mask.nrrd", *more)
             check(open(f"{stage}_{name}.nrrd", "rb").read() == open(f"{stage}_without.nrrd", "rb").read(),
                   f"{stage}: not as without the volumes")
+# Slices that were lost: they are named, whatever the mask has beside; a voxel of zeros is no slice.
+data = scene.data.copy()
+data[:, :, 2, [9, 20]] = 0
+data[:, :, 3, 9] = np.nan
+data[0, 0, 1, 12] = data[data.shape[0] // 2, data.shape[1] // 2, 1, 12] = 0
+said = run("slices", data, options=QUICK)[1]
+check(f"3 slices of zeros in volumes 9, 20 of the {len(scene.b)} of 'slices.nrrd' (counted from 0; slice" in said, said)
+check("slice" not in run("no_slices", scene.data, options=QUICK)[1], "slices of whole data")
 many = scene.data.copy()
 many[..., 10:20] = 0
 write_dwi("many.nrrd", scene, data=many)
