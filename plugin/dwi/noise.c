@@ -177,8 +177,10 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
 
 /* Gaussian noise puts samples below zero wherever the signal is low, and then about as many lie a little above zero as
  * below. Interpolation of magnitudes leaves some too (.07 and .18 % of the samples in two scans of people), but few
- * beside the positive ones that are as small. Zeros alone may be clipped negatives, when they are many. */
-static const double least_share = .005, least_of_small = .1, least_zeros = .02;
+ * beside the positive ones that are as small. Zeros alone may be clipped negatives, when they are many and small ones
+ * beside them: noise about 0 has two between 0 and its deviation for three below, about more it has more. Other zeros
+ * are what motion correction could not fill. */
+static const double least_share = .005, least_of_small = .1, least_zeros = .02, least_beside_zeros = .333;
 
 /* The sizes of the diffusion-weighted samples that are not positive into low[]; *all: how many were looked at. */
 static size_t take_low(const hot_dwi *dwi, size_t count, const float *signals, float *low, size_t *all)
@@ -203,11 +205,24 @@ static size_t take_low(const hot_dwi *dwi, size_t count, const float *signals, f
     return found;
 }
 
+/* Diffusion-weighted samples above 0 and up to `bound`. */
+static size_t count_small(const hot_dwi *dwi, size_t count, const float *signals, double bound)
+{
+    size_t small = 0;
+    for (size_t n = 0; n < count; n++)
+        for (size_t v = 0; v < dwi->volumes; v++) {
+            const float s = signals[n * dwi->volumes + v];
+            small += dwi->shell_of[v] > 0 && s > 0 && (double)s <= bound;
+        }
+    return small;
+}
+
 hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, hot_noise_model *model,
                                double *share)
 {
     enum { SAMPLE = 2000 };
-    size_t voxel[SAMPLE], all = 0, small = 0;
+    size_t voxel[SAMPLE], all = 0, repeats;
+    double sigma, snr;
     *model = HOT_NOISE_RICIAN;
     *share = 0;
     hot_status status = hot_mask_check(context, mask, &dwi->grid);
@@ -222,15 +237,16 @@ hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const h
     const size_t found = take_low(dwi, count, signals, low, &all);
     if (found == 0)
         goto cleanup;
-    const float bound = hot_sorted_at(low, found, found * 9 / 10);
-    for (size_t n = 0; n < count; n++)
-        for (size_t v = 0; v < dwi->volumes; v++) {
-            const float s = signals[n * dwi->volumes + v];
-            small += dwi->shell_of[v] > 0 && s > 0 && s <= bound;
-        }
+    const double bound = (double)hot_sorted_at(low, found, found * 9 / 10);
     *share = (double)found / (double)all;
-    if (*share >= (bound > 0 ? least_share : least_zeros) && (double)found >= least_of_small * (double)(found + small))
+    if (bound > 0 && *share >= least_share &&
+        (double)found >= least_of_small * (double)(found + count_small(dwi, count, signals, bound)))
         *model = HOT_NOISE_GAUSSIAN;
+    if (!(bound > 0) && *share >= least_zeros) {
+        status = hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats); /* NaN: nothing tells it */
+        if (!(sigma > 0) || (double)count_small(dwi, count, signals, sigma) >= least_beside_zeros * (double)found)
+            *model = HOT_NOISE_GAUSSIAN;
+    }
 cleanup:
     hot_context_free(context, low);
     hot_context_free(context, signals);

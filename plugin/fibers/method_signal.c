@@ -25,6 +25,8 @@ static const double least_noise = 0.004;
 /* Residuals that grow beyond the first of these are not noise (too few volumes, or nothing like the response); then it
  * is taken to be the second, a usual one. */
 static const double most_noise = 0.25, usual_noise = 0.05;
+/* Of the diffusion-weighted samples: as many that are not above 0 are worth a word. */
+static const double many_zeros = 0.02;
 
 /* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) add nothing
  * and would count that measurement twice. inside: the mask of the voxels read. */
@@ -153,6 +155,10 @@ static hot_status judge_noise(hot_signal_finder *f, hot_noise_model asked)
         hot_context_log(f->context, HOT_LOG_NOTE,
                         "%.2g %% of the diffusion-weighted samples are negative or 0: the noise is taken to be "
                         "Gaussian, not that of magnitudes (Rician)", 100 * learned->share);
+    else if (status == HOT_OK && learned->share >= many_zeros)
+        hot_context_log(f->context, HOT_LOG_NOTE,
+                        "%.2g %% of the diffusion-weighted samples are negative or 0, which noise does not explain; "
+                        "where motion correction or lost slices left zeros fibres are wrong", 100 * learned->share);
     return status;
 }
 
@@ -165,8 +171,8 @@ static hot_status limit_fibers(hot_signal_finder *f)
     hot_status status = hot_scheme_of_volumes(f->context, f->dwi, f->used, f->use, 4, &distinct, &supports);
     if (status == HOT_OK && distinct < LEAST_DIRECTIONS && f->how.max_fibers > 1) {
         hot_context_log(f->context, HOT_LOG_NOTE,
-                        "%zu gradient directions: at most one fibre per voxel; more take %d at least", distinct,
-                        LEAST_DIRECTIONS);
+                        "%zu gradient directions do not tell how many fibres there are: at most one per voxel, which "
+                        "stands for one or more; %d directions tell more", distinct, LEAST_DIRECTIONS);
         f->how.max_fibers = 1;
     }
     return status;

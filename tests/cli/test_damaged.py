@@ -91,6 +91,14 @@ data[:, :, 3, 9] = np.nan
 data[0, 0, 1, 12] = data[data.shape[0] // 2, data.shape[1] // 2, 1, 12] = 0
 said = run("slices", data, options=QUICK)[1]
 check(f"3 slices of zeros in volumes 9, 20 of the {len(scene.b)} of 'slices.nrrd' (counted from 0; slice" in said, said)
+# Zeros at the edge, as of motion correction, are no sign of noise that is Gaussian; clipped negatives are.
+data = scene.data.copy()
+data[1:3, :, :, 14:24] = 0
+said = run("edge", data)[1]
+check("Gaussian" not in said and "which noise does not explain" in said, said)
+data = np.maximum(scene.data - np.quantile(scene.data[1:, :, :, 4:], .1), 0)
+said = run("clipped", data)[1]
+check("the noise is taken to be Gaussian" in said and "explain" not in said, said)
 check("slice" not in run("no_slices", scene.data, options=QUICK)[1], "slices of whole data")
 many = scene.data.copy()
 many[..., 10:20] = 0

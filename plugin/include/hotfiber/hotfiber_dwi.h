@@ -78,7 +78,8 @@ HOT_API size_t hot_mask_count(const hot_mask *mask);
 HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
                                  double *snr, size_t *repeats);
 /* Whether the noise is Gaussian or that of magnitudes (Rician), judged by how many of the diffusion-weighted samples of
- * up to 2000 voxels of the mask are negative (or, where none is, zero). *share: of these samples, those of at most 0.
+ * up to 2000 voxels of the mask are negative (or, where none is, zero, and how many are small beside these: zeros that
+ * motion correction left are no noise). *share: of these samples, those of at most 0.
  * Errors: HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                        hot_noise_model *model, double *share);
