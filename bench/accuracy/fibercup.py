@@ -110,7 +110,7 @@ def row(data, tool, counted):
 
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
-    root = os.path.normpath(os.path.join(here, "..", "..", ".."))
+    root = os.path.normpath(os.path.join(here, "..", ".."))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hotfiber", default=os.path.join(root, "build", "bin", "hotfiber"))
     parser.add_argument("--data", default=os.path.join(root, "..", "shared", "data", "fibercup"))
