@@ -65,10 +65,13 @@ void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_popul
     const double all = population ? population->cone_variance[k] : 1;
     const double growth = population ? population->cone_growth[k] : 1;
     for (int fiber = 0; fiber < k; fiber++) {
-        double variance[2];
-        principal(posterior, fiber, variance);
+        double variance[2], *wider = posterior->wider[fiber], *widen = posterior->widen[fiber];
+        const double angle = principal(posterior, fiber, variance), c = cos(angle), s = sin(angle);
         for (int a = 0; a < 2; a++)
-            posterior->wider[fiber][a] = sqrt(all * flatter(angle_of(variance[a]), growth));
+            wider[a] = sqrt(all * flatter(angle_of(variance[a]), growth));
+        widen[0] = wider[0] * c * c + wider[1] * s * s;
+        widen[1] = (wider[0] - wider[1]) * c * s;
+        widen[2] = wider[0] * s * s + wider[1] * c * c;
     }
 }
 
@@ -113,17 +116,6 @@ double hot_posterior_fraction_sd(const hot_posterior *posterior, int fiber)
     return fraction * sqrt(covariance(posterior, 4 * fiber, 4 * fiber));
 }
 
-/* Turns by what the curvature says are made as wide as its cone. */
-static void widen(const hot_posterior *posterior, int fiber, double turns[2])
-{
-    double variance[2];
-    const double angle = principal(posterior, fiber, variance), *wider = posterior->wider[fiber];
-    const double large = wider[0] * (cos(angle) * turns[0] + sin(angle) * turns[1]);
-    const double small = wider[1] * (cos(angle) * turns[1] - sin(angle) * turns[0]);
-    turns[0] = cos(angle) * large - sin(angle) * small;
-    turns[1] = sin(angle) * large + cos(angle) * small;
-}
-
 void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double fraction[3])
 {
     const int n = 4 * posterior->k + 3;
@@ -137,10 +129,11 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
                 moved[u] += posterior->root[AT(p, 4 * fiber + u)] * z[p];
         fraction[fiber] = (double)posterior->fit->weight[fiber] / posterior->typical * exp(moved[0]);
         sum += fraction[fiber];
-        widen(posterior, fiber, moved + 2);
+        const double *widen = posterior->widen[fiber];
+        const double a = widen[0] * moved[2] + widen[1] * moved[3], b = widen[1] * moved[2] + widen[2] * moved[3];
         for (int d = 0; d < 3; d++) {
-            v[fiber][d] = (double)posterior->fit->v[fiber][d] + moved[2] * (double)posterior->fit->turn[fiber][0][d] +
-                          moved[3] * (double)posterior->fit->turn[fiber][1][d];
+            v[fiber][d] = (double)posterior->fit->v[fiber][d] + a * (double)posterior->fit->turn[fiber][0][d] +
+                          b * (double)posterior->fit->turn[fiber][1][d];
             length += v[fiber][d] * v[fiber][d];
         }
         for (int d = 0; d < 3; d++)

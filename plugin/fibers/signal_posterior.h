@@ -11,6 +11,7 @@ typedef struct hot_posterior {
     int k;
     double root[HOT_SIGNAL_PRECISION]; /* R, lower and packed: the covariance is R^T R */
     double wider[3][2]; /* by how much turns along a cone's axes, the larger first, deviate more than that says */
+    double widen[3][3]; /* the same of turns a and b: a symmetric matrix, aa, ab, bb */
     double typical;  /* the weight of the average single fibre, whose fraction is 1 */
 } hot_posterior;
 

@@ -6,18 +6,18 @@
 
 enum { COUNT = 3000, LEARNED_FROM = 1500, VOLUMES = PH_B0 + PH_VOLUMES };
 
-/* Where a direction is in the units of an ellipse: inside below 1. */
-static double place_in(const hot_cone *cone, const float *v, const double *direction)
+/* Where a direction is in the units of an ellipse: inside below 1; squares along its axes, which add up to that. */
+static double place_in(const hot_cone *cone, const float *v, const double *direction, double places[2])
 {
-    double along = 0, across[2] = {0}, sum = 0;
+    double along = 0, across[2] = {0};
     for (int d = 0; d < 3; d++) {
         along += direction[d] * (double)v[d];
         for (int a = 0; a < 2; a++)
             across[a] += direction[d] * cone->axis[a][d];
     }
     for (int a = 0; a < 2; a++)
-        sum += pow(across[a] / along / tan(cone->angle[a]), 2);
-    return sum;
+        places[a] = pow(across[a] / along / tan(cone->angle[a]), 2);
+    return places[0] + places[1];
 }
 
 static double angle_between(const float *v, const double *direction)
@@ -28,14 +28,18 @@ static double angle_between(const float *v, const double *direction)
     return acos(fmin(fabs(along), 1));
 }
 
-static void check_draws(const hot_posterior *posterior, const hot_cone *cone, int fiber, double shares[2])
+/* moments: means of the places along the axes. */
+static void check_draws(const hot_posterior *posterior, const hot_cone *cone, int fiber, double shares[2],
+                        double moments[2])
 {
     enum { DRAWS = 40 };
     hot_random random = hot_random_start(1, 2, (uint64_t)(1e6 * (double)posterior->fit->cost));
     for (int i = 0; i < DRAWS; i++) {
-        double v[3][3], weight[3];
+        double v[3][3], weight[3], places[2];
         hot_posterior_draw(posterior, &random, v, weight);
-        shares[0] += (place_in(cone, posterior->fit->v[fiber], v[fiber]) <= 1) / (double)DRAWS;
+        shares[0] += (place_in(cone, posterior->fit->v[fiber], v[fiber], places) <= 1) / (double)DRAWS;
+        for (int a = 0; a < 2; a++)
+            moments[a] += places[a] / DRAWS;
         shares[1] += (angle_between(posterior->fit->v[fiber], v[fiber]) <= cone->half_angle) / (double)DRAWS;
     }
 }
@@ -66,7 +70,7 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
           "%s", hot_context_message(context));
     CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
           hot_context_message(context));
-    double held[4] = {0}, circled[4] = {0}, of[4] = {0}, draws[2] = {0}, all = 0;
+    double held[4] = {0}, circled[4] = {0}, of[4] = {0}, draws[2] = {0}, moments[2] = {0}, all = 0;
     for (int i = 0; i < COUNT; i++) {
         const int k = truth[i].k;
         hot_posterior posterior;
@@ -80,11 +84,12 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
             for (int t = 1; t < k; t++)
                 nearest = angle_between(v, truth[i].v[t]) < angle_between(v, nearest) ? truth[i].v[t] : nearest;
             hot_posterior_cone(&posterior, fiber, population.noise_freedom + PH_VOLUMES - 4 * k - 2, &cone);
-            held[k] += place_in(&cone, v, nearest) <= 1;
+            double places[2];
+            held[k] += place_in(&cone, v, nearest, places) <= 1;
             circled[k] += angle_between(v, nearest) <= cone.half_angle;
             of[k]++;
             if (i % 20 < 5) {
-                check_draws(&posterior, &cone, fiber, draws);
+                check_draws(&posterior, &cone, fiber, draws, moments);
                 all++;
             }
         }
@@ -99,6 +104,9 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
         CHECK(fabs(circled[k] / of[k] - 0.95) <= 0.03, "b=%g, SNR %g: circles of %d fibres hold %.3f", b, snr, k,
               circled[k] / of[k]);
     }
+    for (int i = 0; i < 2; i++) /* the mean of a square is 1 / 5.99 of that which 95 % are within */
+        CHECK(fabs(5.9915 * moments[i] / all - 1) <= 0.05, "squares of draws along axis %d: %.3f of what is said",
+              i, 5.9915 * moments[i] / all);
     for (int i = 0; i < 2; i++)
         CHECK(fabs(draws[i] / all - 0.95) <= 0.012, "%s hold %.3f of the draws", i ? "circles" : "ellipses",
               draws[i] / all);
