@@ -15,7 +15,8 @@ static hot_status body(hot_context *context, void *user)
 {
     const cpd_job *job = user;
     const size_t n = job->n, each = n * job->rank;
-    const hot_cpd_options options = {.size = sizeof options, .rank = job->rank, .iterations = 10, .tolerance = -1};
+    const hot_cpd_options options = {.size = sizeof options, .rank = job->rank, .iterations = 10,
+                                     .tolerance = HOT_ZERO};
     if (job->mode)
         return hot_mttkrp_f32(context, HOT_CPD_FULL, job->mode, n, n, n, job->rank, job->x, job->f, job->f + each,
                               job->f + 2 * each, job->out);

@@ -143,8 +143,7 @@ static hot_status run_job(hot_context *context, const bench_options *options, be
     return status;
 }
 
-static const hot_directions_options defaults = {.size = sizeof defaults, .threshold = -1, .min_angle = -1,
-                                                .min_relative_range = -1};
+static const hot_directions_options defaults = {.size = sizeof defaults};
 
 static hot_status run(hot_context *context, const bench_options *options, bench_report *report)
 {

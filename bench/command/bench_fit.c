@@ -42,8 +42,8 @@ static hot_status run_fit(hot_context *context, const bench_options *options, be
                 continue;
             char name[64];
             snprintf(name, sizeof name, "%s, order %d, %zu volumes", models[m], order, hot_dwi_volumes(dwi));
-            fit_job job = {dwi, mask, {.size = sizeof job.options, .model = models[m], .order = order, .regularise = -1,
-                                       .weighted = -1, .response = m == 2 ? response : NULL}};
+            fit_job job = {dwi, mask, {.size = sizeof job.options, .model = models[m], .order = order,
+                                       .response = m == 2 ? response : NULL}};
             status = bench_measure_row(context, options, report, name, "cpu", (double)hot_mask_count(mask), "voxels",
                                        fit_once, &job, NULL);
         }

@@ -99,9 +99,9 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
     for (int order = 4; order <= 8 && status == HOT_OK; order += 2) {
         if (options->order && options->order != order)
             continue;
+        const hot_fit_options fit = {.size = sizeof fit, .order = order};
         run_job job = {.options = {.size = sizeof job.options, .input = input, .output = output, .force = 1,
-                                   .fit = {.size = sizeof job.options.fit, .order = order, .regularise = -1,
-                                           .weighted = -1}}};
+                                   .fit = &fit}};
         char name[64];
         snprintf(name, sizeof name, "order %d, %zu x %zu x %zu x 72", order, phantom_options.volume[0],
                  phantom_options.volume[1], phantom_options.volume[2]);

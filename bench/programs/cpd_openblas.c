@@ -119,7 +119,7 @@ static void measure(hot_context *context, int f64, int side, double seconds)
                best[2] / best[0], best[2] / best[1], worst / largest);
         fflush(stdout);
     }
-    hot_mttkrp_tensor_destroy(context, &kept);
+    hot_mttkrp_tensor_destroy(&kept);
     for (int o = 0; o < 3; o++)
         free(factor[o]);
     for (int o = 0; o < 3; o++)

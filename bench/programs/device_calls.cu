@@ -232,7 +232,7 @@ static void measure_cpd(void)
         both<float> x(side * side * side, 1), lambda(rank), a(side * rank), b(side * rank), c(side * rank);
         for (int which = 0; which < 3; which++) {
             hot_cpd_options options = {};
-            options.size = sizeof options, options.rank = rank, options.tolerance = -1;
+            options.size = sizeof options, options.rank = rank, options.tolerance = HOT_ZERO;
             options.iterations = which == 0 ? 1 : 20;
             options.arithmetic = which == 2 ? HOT_CPD_TF32 : HOT_CPD_FULL;
             snprintf(name, sizeof name, "CP, %zu^3, rank %zu, %d iterations%s", side, rank, options.iterations,
@@ -425,7 +425,6 @@ int main(int argc, char **argv)
         });
         hot_directions_options many = {};
         many.size = sizeof many;
-        many.threshold = many.min_angle = many.min_relative_range = -1;
         many.starts = starts;
         snprintf(name, sizeof name, "directions by 128 starts, order %d, %zu", order, count);
         measure(name, in, out, [&](bool there) {

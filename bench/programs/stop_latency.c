@@ -116,11 +116,10 @@ static hot_status run(const char *input, const char *method, size_t starts, cons
     char output[128];
     hot_context *context = context_new(watched);
     snprintf(output, sizeof output, "%s/out", folder);
-    hot_run_options options = {.size = sizeof options, .input = input, .output = output, .force = 1};
-    options.fit = (hot_fit_options){.size = sizeof options.fit, .model = model, .regularise = -1, .weighted = -1,
-                                    .positive = strcmp(model, "adc") == 0};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1,
-                                        .min_angle = -1, .min_amplitude = -1, .starts = starts};
+    const hot_fit_options fit = {.size = sizeof fit, .model = model, .positive = strcmp(model, "adc") == 0};
+    const hot_peaks_options peaks = {.size = sizeof peaks, .method = method, .starts = starts};
+    const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .force = 1, .fit = &fit,
+                                     .peaks = &peaks};
     hot_status status = hot_run(context, &options, NULL);
     if (message)
         snprintf(message, 256, "%s", hot_context_message(context));
@@ -136,9 +135,8 @@ static void exports(const char *input)
     hot_context *context = context_new(1);
     hot_dwi *dwi = NULL;
     hot_run_fields fields = {0};
-    hot_run_options options = {.size = sizeof options};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "lowrank", .threshold = -1,
-                                        .min_angle = -1, .min_amplitude = -1};
+    const hot_peaks_options peaks = {.size = sizeof peaks, .method = "lowrank"};
+    const hot_run_options options = {.size = sizeof options, .peaks = &peaks};
     start();
     if (hot_dwi_load(context, input, NULL, NULL, &dwi) != HOT_OK ||
         hot_run_compute(context, dwi, &options, &fields, NULL) != HOT_OK) {
@@ -176,7 +174,7 @@ static void exports(const char *input)
     table("score", now() - begin);
     hot_score_destroy(&score);
 cleanup:
-    hot_run_fields_free(context, &fields);
+    hot_run_fields_free(&fields);
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&context);
 }

@@ -132,8 +132,7 @@ static int time_voxels(hot_context *context, size_t count)
                                       .shells = 1, .shell_b = &shell_b, .response = response, .lmax = 8};
     const hot_signal_options how = {.size = sizeof how, .sigma = 15};
     const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found};
-    const hot_directions_options scan = {
-        .size = sizeof scan, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
+    const hot_directions_options scan = HOT_DIRECTIONS_OPTIONS_INIT;
     hot_directions_options many = scan;
     many.starts = STARTS;
     const hot_sshopm_options iteration = {.size = sizeof iteration};
@@ -216,7 +215,7 @@ static int time_arrays(hot_context *context, double scale)
         }
     for (size_t i = 0; i < sizeof cpd / sizeof *cpd; i++) {
         const size_t side = cpd[i].side, rank = cpd[i].rank;
-        const hot_cpd_options how = {.size = sizeof how, .rank = rank, .iterations = 20, .tolerance = -1};
+        const hot_cpd_options how = {.size = sizeof how, .rank = rank, .iterations = 20, .tolerance = HOT_ZERO};
         double *x = uniform(side * side * side), *lambda = uniform(rank), *factors = uniform(3 * side * rank);
         if (!x || !lambda || !factors)
             return 1;

@@ -1,6 +1,7 @@
 /* The choice of a backend: see backend.h. */
 #include "backend.h"
 
+#include "arguments.h"
 #include "context_internal.h"
 
 #include <pthread.h>
@@ -19,9 +20,8 @@ hot_status hot_cuda_select(hot_context *context, int number)
 
 hot_status hot_context_set_memory(hot_context *context, hot_memory memory, void *stream)
 {
+    HOT_NEED(context);
     (void)stream;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
     return memory == HOT_MEMORY_HOST ? HOT_OK
                                      : hot_context_fail(context, HOT_ERROR_DEVICE,
                                                         "this build has no CUDA: arrays are in the host's memory");

@@ -1,4 +1,5 @@
 /* hot_context: see hotfiber/context.h. */
+#include "arguments.h"
 #include "context_internal.h"
 #include "options.h"
 #include "spill.h"
@@ -66,10 +67,12 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     if (!context)
         return HOT_ERROR_ARGUMENT;
     *context = NULL;
-    hot_context_options settings = {.size = sizeof settings};
-    if (hot_options_read(NULL, "hot_context_options", options, &settings) != HOT_OK || settings.threads < 0)
+    hot_context_options settings = HOT_CONTEXT_OPTIONS_INIT;
+    if (hot_options_read(NULL, "hot_context_options", options, &settings) != HOT_OK || settings.threads < 0 ||
+        settings.device < HOT_DEVICE_AUTO || settings.device > HOT_DEVICE_REFERENCE ||
+        settings.device_number < HOT_ALL_GPUS || !settings.allocate != !settings.release)
         return HOT_ERROR_ARGUMENT;
-    if (!settings.allocate || !settings.release) {
+    if (!settings.allocate) {
         settings.allocate = default_allocate;
         settings.release = default_release;
     }
@@ -108,15 +111,28 @@ void hot_context_destroy(hot_context **context)
     gone->options.release(gone->options.allocator_user, gone);
 }
 
-const char *hot_context_message(const hot_context *context) { return context->message; }
-const char *hot_context_parameter(const hot_context *context) { return context->parameter; }
-int hot_context_threads(const hot_context *context) { return context->options.threads; }
+const char *hot_context_message(const hot_context *context) { return context ? context->message : ""; }
+const char *hot_context_parameter(const hot_context *context) { return context ? context->parameter : ""; }
+int hot_context_threads(const hot_context *context) { return context ? context->options.threads : 1; }
 void hot_context_set_threads(hot_context *context, int threads) { context->options.threads = threads; }
-hot_device hot_context_device(const hot_context *context) { return context->options.device; }
-int hot_context_device_number(const hot_context *context) { return context->options.device_number; }
-uint64_t hot_context_seed(const hot_context *context) { return context->options.seed; }
+hot_device hot_context_device(const hot_context *context)
+{
+    return context ? context->options.device : HOT_DEVICE_AUTO;
+}
+int hot_context_device_number(const hot_context *context) { return context ? context->options.device_number : 0; }
+uint64_t hot_context_seed(const hot_context *context) { return context ? context->options.seed : 0; }
 
-void hot_context_cancel(hot_context *context) { atomic_store(&context->cancelled, 1); }
+void hot_context_cancel(hot_context *context)
+{
+    if (context)
+        atomic_store(&context->cancelled, 1);
+}
+
+void hot_context_resume(hot_context *context)
+{
+    if (context)
+        atomic_store(&context->cancelled, 0);
+}
 
 int hot_context_first_time(hot_context *context, unsigned what)
 {
@@ -127,6 +143,8 @@ int hot_context_first_time(hot_context *context, unsigned what)
 
 hot_device hot_context_device_used(const hot_context *context)
 {
+    if (!context)
+        return HOT_DEVICE_CPU;
     if (context->said & HOT_ONCE_CUDA_USED)
         return HOT_DEVICE_CUDA;
     return context->options.device == HOT_DEVICE_REFERENCE ? HOT_DEVICE_REFERENCE : HOT_DEVICE_CPU;
@@ -150,8 +168,8 @@ void hot_context_keep(hot_context *context, hot_kept which, void *kept,
 hot_memory hot_context_memory(const hot_context *context, void **stream)
 {
     if (stream)
-        *stream = context->stream;
-    return context->memory;
+        *stream = context ? context->stream : NULL;
+    return context ? context->memory : HOT_MEMORY_HOST;
 }
 
 void hot_context_note_memory(hot_context *context, hot_memory memory, void *stream)
@@ -163,6 +181,8 @@ void hot_context_note_memory(hot_context *context, hot_memory memory, void *stre
 int hot_context_cancelled(const hot_context *context)
 {
     hot_context *mine = (hot_context *)(uintptr_t)context; /* the flag is the one thing that may change at any time */
+    if (!mine)
+        return 0;
     if (mine->spill)
         hot_spill_trim(mine->spill);
     if (atomic_load_explicit(&mine->cancelled, memory_order_relaxed))
@@ -217,6 +237,8 @@ static void advise_large_pages(void *memory, size_t bytes)
 
 static void *take(hot_context *context, size_t count, size_t item_size, int zeroed)
 {
+    if (!context)
+        return NULL;
     if (item_size != 0 && count > SIZE_MAX / 2 / item_size) {
         hot_context_fail(context, HOT_ERROR_MEMORY, "%zu items of %zu bytes are more than memory can hold", count,
                          item_size);
@@ -256,12 +278,14 @@ void *hot_context_calloc(hot_context *context, size_t count, size_t item_size)
 
 void hot_context_free(hot_context *context, void *memory)
 {
-    if (memory && !(context->spill && hot_spill_give(context->spill, memory)))
+    if (context && memory && !(context->spill && hot_spill_give(context->spill, memory)))
         context->options.release(context->options.allocator_user, memory);
 }
 
 hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...)
 {
+    if (!context || !format) /* nobody to tell, or nothing */
+        return status;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(context->message, MESSAGE_SIZE, format, arguments);
@@ -273,6 +297,8 @@ hot_status hot_context_fail(hot_context *context, hot_status status, const char 
 hot_status hot_context_fail_parameter(hot_context *context, hot_status status, const char *parameter,
                                       const char *format, ...)
 {
+    if (!context || !parameter || !format)
+        return status;
     const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);
     va_list arguments;
     va_start(arguments, format);
@@ -286,7 +312,7 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
 hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter)
 {
     char text[MESSAGE_SIZE];
-    if (status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
+    if (!context || !parameter || status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
         return status;
     memcpy(text, context->message, sizeof text);
     return hot_context_fail_parameter(context, status, parameter, "%s", text);
@@ -294,6 +320,8 @@ hot_status hot_context_blame(hot_context *context, hot_status status, const char
 
 hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...)
 {
+    if (!context || !format)
+        return status;
     size_t used = strlen(context->message);
     int lead = snprintf(context->message + used, MESSAGE_SIZE - used, used ? "; " : "");
     used += lead > 0 ? (size_t)lead : 0;
@@ -308,7 +336,7 @@ hot_status hot_context_add(hot_context *context, hot_status status, const char *
 
 void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...)
 {
-    if (!context->options.log && !context->hear)
+    if (!context || !format || (!context->options.log && !context->hear))
         return;
     char line[MESSAGE_SIZE];
     va_list arguments;
@@ -330,6 +358,7 @@ void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_l
 
 hot_status hot_context_progress(hot_context *context, const char *stage, double fraction)
 {
+    HOT_NEED(context, stage);
     if (context->options.progress && context->options.progress(context->options.progress_user, stage, fraction))
         hot_context_cancel(context);
     return hot_context_check(context, stage);
@@ -337,6 +366,7 @@ hot_status hot_context_progress(hot_context *context, const char *stage, double 
 
 hot_status hot_context_check(hot_context *context, const char *doing)
 {
+    HOT_NEED(context, doing);
     if (hot_context_cancelled(context))
         return hot_context_fail(context, HOT_ERROR_CANCELLED, "cancelled while %s", doing);
     return HOT_OK;

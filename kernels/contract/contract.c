@@ -1,6 +1,7 @@
 /* Contractions: arguments, the spec, and the choice of a backend. */
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/options.h"
 #include "contract_plan.h"
@@ -19,9 +20,10 @@ static hot_status run(hot_context *context, const hot_contract_options *given, h
     if (status != HOT_OK || plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return status;
     if ((!plan->a || !plan->b) && plan->sum.total && plan->alpha != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "operand %c is NULL", plan->a ? 'B' : 'A');
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, plan->a ? "b" : "a", "operand %c is NULL",
+                                          plan->a ? 'B' : 'A');
     if (!plan->c)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "operand C is NULL");
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "c", "operand C is NULL");
     /* What is not read still has addresses computed from it. */
     plan->a = plan->a ? plan->a : plan->c;
     plan->b = plan->b ? plan->b : plan->c;
@@ -45,6 +47,7 @@ hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_op
                                      const double *b, const size_t b_stride[3], double beta, double *c,
                                      const size_t c_stride[3])
 {
+    HOT_NEED(context, a_stride, b_stride, c_stride);
     hot_contract_plan plan = {.f64 = 1, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_matrices(context, options, m, n, k, batch, a_stride, b_stride, c_stride, &plan);
 }
@@ -54,6 +57,7 @@ hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_op
                                      const float *b, const size_t b_stride[3], float beta, float *c,
                                      const size_t c_stride[3])
 {
+    HOT_NEED(context, a_stride, b_stride, c_stride);
     hot_contract_plan plan = {.f64 = 0, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_matrices(context, options, m, n, k, batch, a_stride, b_stride, c_stride, &plan);
 }
@@ -63,7 +67,7 @@ hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_op
 hot_contract_layout hot_contract_dense(int axes, const size_t *sizes)
 {
     hot_contract_layout layout = {.axes = axes, .batch = 1};
-    for (int a = 0; a < axes && a < HOT_CONTRACT_AXES; a++) {
+    for (int a = 0; sizes && a < axes && a < HOT_CONTRACT_AXES; a++) {
         layout.size[a] = sizes[a];
         layout.stride[a] = layout.batch;
         layout.batch *= sizes[a];
@@ -190,6 +194,7 @@ hot_status hot_contract_f64(hot_context *context, const hot_contract_options *op
                             const hot_contract_layout *b_layout, double beta, double *c,
                             const hot_contract_layout *c_layout)
 {
+    HOT_NEED(context, spec, a_layout, b_layout, c_layout);
     hot_contract_plan plan = {.f64 = 1, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_spec(context, options, spec, batch, a_layout, b_layout, c_layout, &plan);
 }
@@ -199,6 +204,7 @@ hot_status hot_contract_f32(hot_context *context, const hot_contract_options *op
                             const hot_contract_layout *b_layout, float beta, float *c,
                             const hot_contract_layout *c_layout)
 {
+    HOT_NEED(context, spec, a_layout, b_layout, c_layout);
     hot_contract_plan plan = {.f64 = 0, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_spec(context, options, spec, batch, a_layout, b_layout, c_layout, &plan);
 }
@@ -206,6 +212,7 @@ hot_status hot_contract_f32(hot_context *context, const hot_contract_options *op
 hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_contract_layout *a,
                               const hot_contract_layout *b, hot_contract_layout *c)
 {
+    HOT_NEED(context, spec, a, b, c);
     const hot_contract_layout *const layouts[2] = {a, b};
     spec_letters letters;
     size_t sizes[HOT_CONTRACT_AXES] = {0};

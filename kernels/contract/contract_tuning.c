@@ -7,12 +7,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
 #include "contract/cpu/contract_variant.h"
 
 struct hot_contract_tuning {
+    hot_context *context; /* that has made it */
     size_t count, capacity;
     hot_contract_choice *choices;
 };
@@ -55,7 +57,7 @@ static int same_key(const hot_contract_choice *x, const hot_contract_choice *y)
         strcmp(x->machine, y->machine) == 0;
 }
 
-static hot_status keep(hot_context *context, hot_contract_tuning *tuning, const hot_contract_choice *choice)
+static hot_status keep(hot_contract_tuning *tuning, const hot_contract_choice *choice)
 {
     for (size_t i = 0; i < tuning->count; i++)
         if (same_key(&tuning->choices[i], choice)) {
@@ -64,12 +66,12 @@ static hot_status keep(hot_context *context, hot_contract_tuning *tuning, const 
         }
     if (tuning->count == tuning->capacity) {
         const size_t capacity = tuning->capacity ? 2 * tuning->capacity : 16;
-        hot_contract_choice *larger = hot_context_alloc(context, capacity, sizeof *larger);
+        hot_contract_choice *larger = hot_context_alloc(tuning->context, capacity, sizeof *larger);
         if (!larger)
             return HOT_ERROR_MEMORY;
         if (tuning->count)
             memcpy(larger, tuning->choices, tuning->count * sizeof *larger);
-        hot_context_free(context, tuning->choices);
+        hot_context_free(tuning->context, tuning->choices);
         tuning->choices = larger;
         tuning->capacity = capacity;
     }
@@ -112,13 +114,16 @@ static int read_line(const char *line, size_t length, hot_contract_choice *choic
     return tab[1 + used] == '\0' && (choice->precision == 32 || choice->precision == 64);
 }
 
-hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **out)
+hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning)
 {
+    if (tuning)
+        *tuning = NULL;
+    HOT_NEED(context, tuning);
     hot_status status = HOT_OK;
-    *out = NULL;
-    hot_contract_tuning *tuning = hot_context_calloc(context, 1, sizeof *tuning);
-    if (!tuning)
+    hot_contract_tuning *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
         return HOT_ERROR_MEMORY;
+    made->context = context;
     for (size_t number = 1; text && *text && status == HOT_OK; number++) {
         const size_t length = strcspn(text, "\n");
         hot_contract_choice choice;
@@ -130,28 +135,30 @@ hot_status hot_contract_tuning_create(hot_context *context, const char *text, ho
             status = hot_context_fail(context, HOT_ERROR_FORMAT, "line %zu of the table of choices is not understood",
                                       number);
         } else {
-            status = keep(context, tuning, &choice);
+            status = keep(made, &choice);
         }
         text += length + (text[length] == '\n');
     }
     if (status == HOT_OK)
-        *out = tuning;
+        *tuning = made;
     else
-        hot_contract_tuning_destroy(context, &tuning);
+        hot_contract_tuning_destroy(&made);
     return status;
 }
 
-void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tuning)
+void hot_contract_tuning_destroy(hot_contract_tuning **tuning)
 {
     if (!tuning || !*tuning)
         return;
-    hot_context_free(context, (*tuning)->choices);
-    hot_context_free(context, *tuning);
+    hot_context_free((*tuning)->context, (*tuning)->choices);
+    hot_context_free((*tuning)->context, *tuning);
     *tuning = NULL;
 }
 
 char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning)
 {
+    if (!context || !tuning)
+        return NULL;
     enum { LINE = 2 * HOT_CHOICE_NAME + 160 };
     const size_t capacity = (tuning->count + 1) * LINE;
     char *text = hot_context_alloc(context, capacity, 1);
@@ -227,8 +234,8 @@ static hot_status cpu_time(hot_context *context, const hot_contract_plan *plan, 
 hot_contract_tuning *hot_contract_tuning_single(hot_context *context, const hot_contract_choice *choice)
 {
     hot_contract_tuning *tuning = NULL;
-    if (hot_contract_tuning_create(context, NULL, &tuning) == HOT_OK && keep(context, tuning, choice) != HOT_OK)
-        hot_contract_tuning_destroy(context, &tuning);
+    if (hot_contract_tuning_create(context, NULL, &tuning) == HOT_OK && keep(tuning, choice) != HOT_OK)
+        hot_contract_tuning_destroy(&tuning);
     return tuning;
 }
 
@@ -251,6 +258,7 @@ static void *make_values(hot_context *context, int f64, size_t count)
 hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m, size_t n,
                              size_t k, size_t batch, double seconds, const char **chosen, double *best, double *usual)
 {
+    HOT_NEED(context, tuning);
     enum { MOST = 64 };
     hot_contract_choice choices[MOST], key = {.precision = precision, .m = m, .n = n, .k = k};
     hot_contract_choice winner = key;
@@ -309,7 +317,7 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
         status = !c ? HOT_ERROR_MEMORY
             : cuda  ? hot_contract_cuda_time(context, &plan, seconds / (double)count, &median, &sum)
                     : cpu_time(context, &plan, seconds / (double)count, &median, &sum);
-        hot_contract_tuning_destroy(context, &single);
+        hot_contract_tuning_destroy(&single);
         if (status != HOT_OK)
             break;
         if (i == 0)
@@ -318,7 +326,7 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
             fastest = median, winner = *choice;
     }
     if (status == HOT_OK && count)
-        status = keep(context, tuning, &winner);
+        status = keep(tuning, &winner);
     if (status == HOT_OK && count == 0)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is one variant alone for this shape");
     for (size_t i = 0; status == HOT_OK && chosen && i < tuning->count; i++)

@@ -1,9 +1,11 @@
 /* CP decomposition: arguments, defaults, the choice of a backend, and the order of the terms. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include <hotfiber/device.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/options.h"
 #include "cpd_args.h"
@@ -39,7 +41,8 @@ hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_args *arg
     args->mode = mode - 1;
     for (int m = 0; m < 3; m++)
         if (!args->factor[m] && m != args->mode)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the factor of mode %d is NULL", m + 1);
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, (const char *[]){"a", "b", "c"}[m],
+                                              "the factor of mode %d is NULL", m + 1);
     return args->out ? HOT_OK : hot_context_fail(context, HOT_ERROR_ARGUMENT, "the result is NULL");
 }
 
@@ -54,6 +57,7 @@ static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_args *ar
 hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
                           const double *a, const double *b, const double *c, double *out)
 {
+    HOT_NEED(context, x, out);
     hot_mttkrp_args args = {.f64 = 1, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
     return run_mttkrp(context, mode, &args);
 }
@@ -61,10 +65,12 @@ hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, si
 hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j, size_t k,
                           size_t rank, const float *x, const float *a, const float *b, const float *c, float *out)
 {
+    HOT_NEED(context, x, out);
     hot_mttkrp_args args =
         {.f64 = 0, .arithmetic = arithmetic, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
     if (arithmetic < HOT_CPD_FULL || arithmetic > HOT_CPD_SPLIT)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d", (int)arithmetic);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "arithmetic", "there is no arithmetic %d",
+                                          (int)arithmetic);
     return run_mttkrp(context, mode, &args);
 }
 
@@ -77,17 +83,24 @@ static hot_status read_options(hot_context *context, const hot_cpd_options *give
     hot_status status = hot_options_read(context, "hot_cpd_options", given, options);
     if (status != HOT_OK)
         return status;
-    if (options->iterations < 0 || !(fabs(options->tolerance) <= 1e300))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations to a tolerance of %g are not possible",
-                                options->iterations, options->tolerance);
-    if (options->start < HOT_CPD_RANDOM || options->start > HOT_CPD_GIVEN)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no start %d", (int)options->start);
-    if (options->arithmetic < HOT_CPD_FULL || options->arithmetic > HOT_CPD_SPLIT ||
-        (options->arithmetic != HOT_CPD_FULL && args->f64))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d for %s",
-                                (int)options->arithmetic, args->f64 ? "double" : "float");
+    double tolerance = options->tolerance;
+    status = hot_option_number(context, "tolerance", args->f64 ? 1e-10 : 1e-6, DBL_MAX, &tolerance);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "start", (int)options->start, HOT_CPD_GIVEN + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "arithmetic", (int)options->arithmetic, HOT_CPD_SPLIT + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "non_negative", options->non_negative, 2);
+    if (status != HOT_OK)
+        return status;
+    if (options->iterations < 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "iterations", "at least 1 is needed (0: 500), "
+                                          "not %d", options->iterations);
+    if (options->arithmetic != HOT_CPD_FULL && args->f64)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "arithmetic", "doubles are multiplied as "
+                                          "doubles (HOT_CPD_FULL)");
     options->iterations = options->iterations ? options->iterations : 500;
-    options->tolerance = options->tolerance ? options->tolerance : args->f64 ? 1e-10 : 1e-6;
+    options->tolerance = tolerance > 0 ? tolerance : -1; /* from here on: no test */
     args->rank = options->rank;
     return hot_cpd_check_sizes(context, args->n, args->rank);
 }
@@ -138,6 +151,7 @@ static hot_status run_cpd(hot_context *context, hot_cpd_args *args, void *lambda
 hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                        const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report)
 {
+    HOT_NEED(context, options, x, lambda, a, b, c);
     hot_cpd_args args = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &args);
     return status == HOT_OK ? run_cpd(context, &args, lambda, report) : status;
@@ -146,6 +160,7 @@ hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, siz
 hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                        const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report)
 {
+    HOT_NEED(context, options, x, lambda, a, b, c);
     hot_cpd_args args = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &args);
     if (status != HOT_OK)

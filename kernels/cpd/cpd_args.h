@@ -37,6 +37,7 @@ typedef struct hot_cpd_args {
 
 /* The CPU backends keep a copy of the tensor in host memory, others what they need. */
 struct hot_mttkrp_tensor {
+    hot_context *context; /* that has made it */
     int f64;
     hot_cpd_arithmetic arithmetic;
     size_t n[3];

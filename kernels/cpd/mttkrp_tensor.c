@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "cpd_args.h"
 
@@ -60,11 +61,6 @@ static const hot_backends backends = {"mttkrp", keep_ref, keep_cpu, HOT_CUDA_BAC
 
 static hot_status create(hot_context *context, const hot_mttkrp_tensor *wanted, hot_mttkrp_tensor **tensor)
 {
-    if (!tensor)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no place for the tensor");
-    *tensor = NULL;
-    if (!wanted->given)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the tensor is NULL");
     hot_status status = hot_cpd_check_sizes(context, wanted->n, 1);
     if (status != HOT_OK)
         return status;
@@ -72,18 +68,22 @@ static hot_status create(hot_context *context, const hot_mttkrp_tensor *wanted, 
     if (!made)
         return HOT_ERROR_MEMORY;
     *made = *wanted;
+    made->context = context;
     status = hot_backend_run(context, &backends, made);
     made->given = NULL;
     if (status == HOT_OK)
         *tensor = made;
     else
-        hot_mttkrp_tensor_destroy(context, &made);
+        hot_mttkrp_tensor_destroy(&made);
     return status;
 }
 
 hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
                                         hot_mttkrp_tensor **tensor)
 {
+    if (tensor)
+        *tensor = NULL;
+    HOT_NEED(context, x, tensor);
     const hot_mttkrp_tensor wanted = {.f64 = 1, .n = {i, j, k}, .given = x};
     return create(context, &wanted, tensor);
 }
@@ -91,11 +91,15 @@ hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j
 hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_arithmetic arithmetic, size_t i, size_t j,
                                         size_t k, const float *x, hot_mttkrp_tensor **tensor)
 {
+    if (tensor)
+        *tensor = NULL;
+    HOT_NEED(context, x, tensor);
     const hot_mttkrp_tensor wanted = {.arithmetic = arithmetic, .n = {i, j, k}, .given = x};
     if (arithmetic < HOT_CPD_FULL || arithmetic > HOT_CPD_SPLIT) {
         if (tensor)
             *tensor = NULL;
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d", (int)arithmetic);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "arithmetic", "there is no arithmetic %d",
+                                          (int)arithmetic);
     }
     return create(context, &wanted, tensor);
 }
@@ -118,6 +122,7 @@ static hot_status product(hot_context *context, hot_mttkrp_tensor *t, int mode, 
 hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,
                                          const double *a, const double *b, const double *c, double *out)
 {
+    HOT_NEED(context, tensor, out);
     hot_mttkrp_args args = {.f64 = 1, .rank = rank, .factor = {a, b, c}, .out = out};
     return product(context, tensor, mode, &args);
 }
@@ -125,17 +130,18 @@ hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor
 hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,
                                          const float *a, const float *b, const float *c, float *out)
 {
+    HOT_NEED(context, tensor, out);
     hot_mttkrp_args args = {.f64 = 0, .rank = rank, .factor = {a, b, c}, .out = out};
     return product(context, tensor, mode, &args);
 }
 
-void hot_mttkrp_tensor_destroy(hot_context *context, hot_mttkrp_tensor **tensor)
+void hot_mttkrp_tensor_destroy(hot_mttkrp_tensor **tensor)
 {
     if (!tensor || !*tensor)
         return;
     if ((*tensor)->release)
-        (*tensor)->release(context, *tensor);
-    hot_context_free(context, (*tensor)->x);
-    hot_context_free(context, *tensor);
+        (*tensor)->release((*tensor)->context, *tensor);
+    hot_context_free((*tensor)->context, (*tensor)->x);
+    hot_context_free((*tensor)->context, *tensor);
     *tensor = NULL;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/options.h"
@@ -13,6 +14,8 @@ static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cp
 void hot_denoise_window(const hot_denoise_options *options, const size_t size[3], size_t volumes, size_t window[3],
                         size_t step[3])
 {
+    if (!size || !window || !step)
+        return;
     const int given = options && (options->window[0] || options->window[1] || options->window[2]);
     const int stepped = options && (options->step[0] || options->step[1] || options->step[2]);
     size_t side = 3;
@@ -54,8 +57,12 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
                                     "%zu, %zu, %zu", mine->window[0], mine->window[1], mine->window[2], mine->step[0],
                                     mine->step[1], mine->step[2]);
     }
-    if (mine->estimator != HOT_NOISE_EXP1 && mine->estimator != HOT_NOISE_EXP2)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: there is no estimator %d", (int)mine->estimator);
+    if (mine->estimator != HOT_DENOISE_EXP1 && mine->estimator != HOT_DENOISE_EXP2)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "estimator", "there is no estimator %d",
+                                          (int)mine->estimator);
+    status = hot_option_choice(context, "is_complex", mine->is_complex, 2);
+    if (status != HOT_OK)
+        return status;
     if (mine->slices == 0) {
         mine->slices = mine->end = args->size[2];
         mine->first = mine->begin = 0;
@@ -165,8 +172,7 @@ hot_status hot_denoise_end(hot_context *context, denoise_args *args, hot_status 
 hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *options, const size_t size[3],
                            size_t volumes, const float *signals, const uint8_t *mask, float *denoised, float *noise)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    HOT_NEED(context, size, signals, denoised);
     if (!size || !signals || !denoised)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: size, signals and the result are needed");
     denoise_args args = {.size = {size[0], size[1], size[2]}, .volumes = volumes, .signals = signals, .mask = mask,

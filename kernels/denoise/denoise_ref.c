@@ -12,7 +12,7 @@
 static size_t noise_components(const denoise_args *args, const double *ascending, double *variance)
 {
     const double M = (double)args->columns, N = (double)args->rows;
-    const int exp2 = args->options.estimator == HOT_NOISE_EXP2;
+    const int exp2 = args->options.estimator == HOT_DENOISE_EXP2;
     size_t noise = 0;
     double sum = 0;
     *variance = NAN;

@@ -1,9 +1,11 @@
 /* hot_directions_f32: arguments, and which backend runs. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include <hotfiber/symtensor.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/options.h"
 #include "directions_args.h"
@@ -12,7 +14,7 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                   const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                                   uint8_t *found, hot_directions_args *args)
 {
-    hot_directions_options given = {.size = sizeof given, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
+    hot_directions_options given = {.size = sizeof given};
     hot_status status = hot_options_read(context, "hot_directions_options", options, &given);
     if (status != HOT_OK)
         return status;
@@ -23,19 +25,23 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "many starts take tensors of order 2, 4, 6 or 8, not %d",
                                 order);
     if (given.max_directions < 0 || given.max_directions > HOT_DIRECTIONS_MAX)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "1 to %d directions per tensor are possible, not %d",
-                                HOT_DIRECTIONS_MAX, given.max_directions);
-    const double threshold = given.threshold < 0 ? 0.25 : given.threshold;
-    const double angle = given.min_angle < 0 ? 15 : given.min_angle;
-    const double range = given.min_relative_range < 0 ? 1e-4 : given.min_relative_range;
-    if (!(threshold <= 1))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the threshold is a fraction, 0 to 1, not %g", threshold);
-    if (!(angle <= 90))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest angle is 0 to 90 degrees, not %g", angle);
-    if (!(range < 1))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest relative range is below 1, not %g", range);
-    if (given.shift == HOT_SHIFT_FIXED && !(given.alpha >= 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "maxima need a shift of at least 0, not %g", given.alpha);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_directions", "1 to %d directions per "
+                                          "tensor are possible, not %d", HOT_DIRECTIONS_MAX, given.max_directions);
+    double threshold = given.threshold, angle = given.min_angle, range = given.min_relative_range;
+    status = hot_option_number(context, "threshold", 0.25, 1, &threshold);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_angle", 15, 90, &angle);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_relative_range", 1e-4, 1 - DBL_EPSILON, &range);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "shift", (int)given.shift, HOT_SHIFT_NONE + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "basin", given.basin, 2);
+    if (status != HOT_OK)
+        return status;
+    if (given.shift == HOT_SHIFT_FIXED && !(given.alpha >= 0 && isfinite(given.alpha)))
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "alpha", "maxima need a shift of at least 0, "
+                                          "not %g", given.alpha);
     const size_t terms = hot_symtensor_count(order, 3);
     if (stride < terms)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor of order %d has %zu values; a stride of %zu is "
@@ -69,6 +75,9 @@ hot_status hot_directions_f32(hot_context *context, const hot_directions_options
                               const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                               uint8_t *found)
 {
+    HOT_NEED(context);
+    if (count > 0)
+        HOT_NEED(context, tensors, directions);
     hot_directions_args args;
     hot_status status = hot_directions_resolve(context, options, order, count, tensors, stride, mask, directions, found,
                                                &args);

@@ -1,4 +1,5 @@
 /* The public functions of the fit family: bounds, and which backend. */
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "fit.h"
@@ -61,13 +62,12 @@ static const hot_backends weighted_backends = {"fit", weighted_ref, weighted_cpu
 hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                               const float *input, size_t input_stride, float *output, size_t output_stride)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    HOT_NEED(context);
+    if (count > 0)
+        HOT_NEED(context, matrix, input, output);
     hot_status status = check_sizes(context, rows, columns, count, input_stride, columns, output_stride, rows);
     if (status != HOT_OK || count == 0)
         return status;
-    if (!matrix || !input || !output)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a linear fit needs a matrix, an input and an output");
     hot_fit_linear_args args = {rows, columns, count, input_stride, output_stride, matrix, input, output};
     const double products = (double)count * (double)rows * (double)columns;
     if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE || products >= GPU_LINEAR_PRODUCTS)
@@ -80,16 +80,14 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
                                 const float *input, const float *weight, float *coefficients, size_t output_stride,
                                 uint8_t *flags)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    HOT_NEED(context);
+    if (count > 0)
+        HOT_NEED(context, design, input, weight, coefficients);
     hot_status status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);
     if (status == HOT_OK && columns > 1024)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu coefficients per voxel; at most 1024", columns);
     if (status != HOT_OK || count == 0)
         return status;
-    if (!design || !input || !weight || !coefficients)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "a weighted fit needs a design, an input, weights and an output");
     hot_fit_weighted_args args = {rows, columns, count, output_stride, design, input, weight, coefficients, flags};
     const double products = (double)count * (double)rows * (double)(columns * (columns + 1) / 2);
     if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE || products >= GPU_PRODUCTS)

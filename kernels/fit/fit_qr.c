@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "fit.h"
 
 void hot_fit_qr(size_t rows, size_t columns, double *a, double *diagonal)
@@ -131,10 +132,9 @@ static void copy_triangle(size_t n, const double *a, const double *diagonal, con
 hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t columns, const double *design,
                                   const double *penalty, double *inverse, double *condition)
 {
+    HOT_NEED(context, design, inverse);
     hot_status status = HOT_OK;
     double *a = NULL, *diagonal = NULL, *vector = NULL, *u = NULL;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
     if (columns == 0 || !design || !inverse || rows > SIZE_MAX / 2 - columns)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a pseudo-inverse needs a matrix, not %zu x %zu at %p",
                                 rows, columns, (const void *)design);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/options.h"
@@ -79,6 +80,9 @@ static hot_status solve(hot_context *context, const hot_heev_options *given, hot
 hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
+    HOT_NEED(context);
+    if (n > 0 && count > 0)
+        HOT_NEED(context, matrices, values);
     hot_heev_args args = {.f64 = 1, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
     return solve(context, options, &args);
@@ -87,6 +91,9 @@ hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, s
 hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
+    HOT_NEED(context);
+    if (n > 0 && count > 0)
+        HOT_NEED(context, matrices, values);
     hot_heev_args args = {.f64 = 0, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
     return solve(context, options, &args);
@@ -95,6 +102,9 @@ hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, s
 hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
+    HOT_NEED(context);
+    if (n > 0 && count > 0)
+        HOT_NEED(context, matrices, values);
     hot_heev_args args = {.f64 = 1, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
     return solve(context, options, &args);
@@ -103,6 +113,9 @@ hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, s
 hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
+    HOT_NEED(context);
+    if (n > 0 && count > 0)
+        HOT_NEED(context, matrices, values);
     hot_heev_args args = {.f64 = 0, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
     return solve(context, options, &args);

@@ -6,6 +6,7 @@
 
 #include <hotfiber/symtensor.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
@@ -57,7 +58,7 @@ void hot_lowrank_write(const hot_lowrank_args *args, const lowrank_answer *answe
 
 static hot_status make_plan(hot_context *context, const hot_lowrank_options *given, int order, lowrank_plan *plan)
 {
-    hot_lowrank_options o = {.size = sizeof o, .min_weight = -1, .min_angle = -1};
+    hot_lowrank_options o = {.size = sizeof o};
     memset(plan, 0, sizeof *plan);
     hot_status status = hot_options_read(context, "hot_lowrank_options", given, &o);
     if (status != HOT_OK)
@@ -66,22 +67,29 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "low rank needs tensors of order 4, 6 or 8, not %d",
                                 order);
     if (o.max_rank < 0 || o.max_rank > 3)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a rank is 1 to 3, not %d", o.max_rank);
-    if (!(o.drop >= 0 && o.drop <= 1) || !(o.floor >= 0 && o.floor <= 1) || !(o.min_weight <= 1) ||
-        !(o.min_angle <= 90))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "drop %g, floor %g and weight %g are fractions, the angle %g at most 90", o.drop,
-                                o.floor, o.min_weight, o.min_angle);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_rank", "a rank is 1 to 3, not %d",
+                                          o.max_rank);
+    status = hot_option_choice(context, "exact_rank", o.exact_rank, 2);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "drop", default_drop[order / 2 - 2], 1, &o.drop);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "floor", 1e-4, 1, &o.floor);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_weight", 0.2, 1, &o.min_weight);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_angle", 25, 90, &o.min_angle);
+    if (status != HOT_OK)
+        return status;
     plan->order = order;
     plan->unique = (order + 1) * (order + 2) / 2;
     plan->max_rank = o.max_rank ? o.max_rank : 3;
     plan->exact_rank = o.exact_rank != 0;
-    plan->drop = (float)(o.drop > 0 ? o.drop : default_drop[order / 2 - 2]);
-    plan->floor = (float)(o.floor > 0 ? o.floor : 1e-4);
-    plan->min_ratio = (float)(o.min_weight >= 0 ? o.min_weight : 0.2);
+    plan->drop = (float)o.drop;
+    plan->floor = (float)o.floor;
+    plan->min_ratio = (float)o.min_weight;
     plan->progress[0] = o.progress[0];
     plan->progress[1] = o.progress[0] == 0 && o.progress[1] == 0 ? 1 : o.progress[1];
-    plan->max_cos = (float)cos((o.min_angle >= 0 ? o.min_angle : 25) * 0.017453292519943295);
+    plan->max_cos = (float)cos(o.min_angle * 0.017453292519943295);
 
     const size_t unique = (size_t)plan->unique, pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
     int exponents[LOWRANK_UNIQUE_MAX * 3];
@@ -180,8 +188,9 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
                            const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                            float *residual)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    HOT_NEED(context);
+    if (count > 0)
+        HOT_NEED(context, tensors, directions);
     lowrank_plan plan;
     hot_status status = make_plan(context, options, order, &plan);
     if (status == HOT_OK && count > 0 && (!tensors || !directions || stride < (size_t)plan.unique))

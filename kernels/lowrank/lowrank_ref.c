@@ -16,19 +16,21 @@ typedef struct rules {
     double drop, floor, min_weight, max_cos;
 } rules;
 
+static double meant(double option, double usual) { return option == 0 ? usual : option == HOT_ZERO ? 0 : option; }
+
 static rules rules_of(const hot_lowrank_args *args)
 {
-    const hot_lowrank_options *o = args->options, none = {.min_weight = -1, .min_angle = -1};
+    const hot_lowrank_options *o = args->options, none = {0};
     if (!o)
         o = &none;
     const int m = args->order;
     return (rules){.order = m,
                    .max_rank = o->max_rank > 0 ? o->max_rank : 3,
                    .exact_rank = o->exact_rank,
-                   .drop = o->drop > 0 ? o->drop : m == 4 ? 0.62 : m == 6 ? 0.76 : 0.91,
-                   .floor = o->floor > 0 ? o->floor : 1e-4,
-                   .min_weight = o->min_weight >= 0 ? o->min_weight : 0.2,
-                   .max_cos = cos((o->min_angle >= 0 ? o->min_angle : 25) * acos(-1) / 180)};
+                   .drop = meant(o->drop, m == 4 ? 0.62 : m == 6 ? 0.76 : 0.91),
+                   .floor = meant(o->floor, 1e-4),
+                   .min_weight = meant(o->min_weight, 0.2),
+                   .max_cos = cos(meant(o->min_angle, 25) * acos(-1) / 180)};
 }
 
 typedef struct terms {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
@@ -114,10 +115,11 @@ hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *problem, s
                         size_t signal_stride, const uint8_t *mask, float *tensors, size_t tensor_stride, float *amounts,
                         float *residual, uint8_t *flags)
 {
+    HOT_NEED(context, problem);
+    if (count > 0)
+        HOT_NEED(context, signals, tensors);
     hot_msmt_problem own = {.size = sizeof own};
     msmt_plan plan;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
     if (!problem)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a deconvolution needs a problem");
     hot_status status = hot_options_read(context, "hot_msmt_problem", problem, &own);

@@ -214,8 +214,8 @@ static hot_status check(hot_context *context, const hot_msmt_problem *problem)
     if (problem->rows == 0 || problem->rows > 65536 || !problem->design)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a deconvolution needs a design of 1 to 65536 rows, not %zu", problem->rows);
-    if (problem->constraint != HOT_MSMT_NONE && problem->constraint != HOT_MSMT_NONNEGATIVE &&
-        problem->constraint != HOT_MSMT_SEMIDEFINITE)
+    if (problem->constraint != HOT_CONSTRAINT_NONE && problem->constraint != HOT_CONSTRAINT_NONNEGATIVE &&
+        problem->constraint != HOT_CONSTRAINT_HPSD)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no constraint %d", (int)problem->constraint);
     if (problem->directions > MSMT_DIRECTIONS || (problem->directions > 0 && !problem->direction))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -257,9 +257,9 @@ hot_status hot_msmt_plan_make(hot_context *context, const hot_msmt_problem *prob
     plan->padded = (plan->unknowns + 3) / 4 * 4;
     plan->moments = (size_t)(2 * order + 1) * (size_t)(2 * order + 2) / 2;
     plan->rows = problem->rows;
-    if (problem->constraint == HOT_MSMT_NONNEGATIVE)
+    if (problem->constraint == HOT_CONSTRAINT_NONNEGATIVE)
         plan->directions = problem->direction ? problem->directions : DEFAULT_DIRECTIONS;
-    if (problem->constraint == HOT_MSMT_SEMIDEFINITE)
+    if (problem->constraint == HOT_CONSTRAINT_HPSD)
         plan->side = hot_symtensor_count(order / 2, 3);
     place(&arena, plan);
     plan->block_size = arena.used;

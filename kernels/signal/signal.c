@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/options.h"
 #include "signal_plan.h"
@@ -61,7 +62,8 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method's order is 4, 6 or 8, not %d",
                                 options->order);
     if ((int)options->noise_model < HOT_NOISE_AUTO || (int)options->noise_model > HOT_NOISE_GAUSSIAN)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no noise model %d", (int)options->noise_model);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "noise_model", "there is no noise model %d",
+                                          (int)options->noise_model);
     if (!sigma && !(options->sigma > 0 && isfinite(options->sigma)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise's standard deviation must be positive, not %g", options->sigma);
@@ -144,6 +146,9 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
                                  const float *sigma, const float *s0, const uint8_t *mask,
                                  const hot_signal_result *result)
 {
+    HOT_NEED(context, scheme, result);
+    if (count > 0)
+        HOT_NEED(context, signals);
     return context ? find(context, options, scheme, count, signals, NULL, sigma, s0, mask, result)
                    : HOT_ERROR_ARGUMENT;
 }

@@ -12,6 +12,8 @@ static const double water_none[2] = {0.5, 0.4};
 
 void hot_signal_population_usual(hot_signal_population *population)
 {
+    if (!population)
+        return;
     *population = (hot_signal_population){
         .size = sizeof *population, .width = {0, 0.035}, .isotropic = {0.15, 0.15}, .water = {0.1, 0.12},
         .ln_diffusivity = {log(0.9e-3), 0.3}, .ln_diffusivity_none = {log(0.9e-3), 0.3}, .spread = 0.5,

@@ -1,7 +1,9 @@
 /* SS-HOPM: arguments, defaults and the choice of a backend. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/options.h"
 #include "sshopm_args.h"
@@ -27,28 +29,45 @@ size_t hot_eigenpairs_bound(int order, int dim)
     return sum;
 }
 
+hot_status hot_sshopm_check_options(hot_context *context, const hot_sshopm_options *options)
+{
+    double tolerance = options->tolerance, change = options->change, angle = options->same_angle;
+    hot_status status = hot_option_choice(context, "shift", (int)options->shift, HOT_SHIFT_NONE + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "seek", (int)options->seek, HOT_ALL_PAIRS + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "basin", options->basin, 2);
+    if (status == HOT_OK && !isfinite(options->alpha))
+        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "alpha", "a shift is finite, not %g",
+                                            options->alpha);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "tolerance", 1, DBL_MAX, &tolerance);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "change", 0, DBL_MAX, &change);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "same_angle", 1, 90, &angle);
+    if (status == HOT_OK && options->max_iterations < 0)
+        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_iterations", "at least 1 is needed (0: "
+                                            "1000), not %d", options->max_iterations);
+    return status;
+}
+
 static hot_status read_options(hot_context *context, const hot_sshopm_options *given, int f64, hot_sshopm_args *args)
 {
     hot_sshopm_options options = {.size = sizeof options};
     hot_status status = hot_options_read(context, "hot_sshopm_options", given, &options);
     if (status != HOT_OK)
         return status;
-    if (options.shift != HOT_SHIFT_ADAPTIVE && options.shift != HOT_SHIFT_FIXED && options.shift != HOT_SHIFT_NONE)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no shift %d", (int)options.shift);
-    if (!isfinite(options.alpha) || !isfinite(options.tolerance) || !isfinite(options.change) || options.change < 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "shift %g, tolerance %g, change %g: must be finite, and the"
-                                " change not negative",
-                                options.alpha, options.tolerance, options.change);
-    if (options.max_iterations < 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations are not possible", options.max_iterations);
+    status = hot_sshopm_check_options(context, &options);
+    if (status != HOT_OK)
+        return status;
     args->shift = options.shift == HOT_SHIFT_FIXED && options.alpha == 0 ? HOT_SHIFT_NONE : options.shift;
     args->sign = options.shift == HOT_SHIFT_FIXED && options.alpha != 0 ? (options.alpha < 0 ? -1 : 1)
                                                                         : options.seek == HOT_MINIMA ? -1 : 1;
     args->alpha = args->shift == HOT_SHIFT_FIXED ? fabs(options.alpha) : 0;
     args->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
-    args->exact = options.tolerance < 0;
-    args->change = args->exact ? 0 : options.change;
+    args->exact = options.tolerance == HOT_ZERO;
+    args->change = args->exact || options.change == HOT_ZERO ? 0 : options.change;
     args->basin = options.basin != 0;
     args->max_iterations = options.max_iterations ? options.max_iterations : 1000;
     return HOT_OK;
@@ -131,6 +150,9 @@ hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *option
                           const double *tensors, size_t stride, size_t start_count, const double *starts,
                           double *lambda, double *x, double *residual, int32_t *iterations)
 {
+    HOT_NEED(context);
+    if (count > 0 && start_count > 0)
+        HOT_NEED(context, tensors, starts);
     hot_sshopm_args args = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
                             .f64 = 1, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
                             .residual = residual, .iterations = iterations};
@@ -141,6 +163,9 @@ hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options *option
                           const float *tensors, size_t stride, size_t start_count, const float *starts, float *lambda,
                           float *x, float *residual, int32_t *iterations)
 {
+    HOT_NEED(context);
+    if (count > 0 && start_count > 0)
+        HOT_NEED(context, tensors, starts);
     hot_sshopm_args args = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
                             .f64 = 0, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
                             .residual = residual, .iterations = iterations};

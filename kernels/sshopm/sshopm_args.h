@@ -51,6 +51,8 @@ hot_sshopm_scale hot_sshopm_scale_f64(const double *tensor, size_t unique, const
 
 /* Completes a plan of which shape, sizes and arrays are filled in (for other families that call a backend themselves):
  * what the options say (NULL: the defaults) and `unique`. HOT_ERROR_ARGUMENT or HOT_ERROR_MEMORY, as hot_sshopm_f64. */
+/* The options' bounds. */
+hot_status hot_sshopm_check_options(hot_context *context, const hot_sshopm_options *options);
 hot_status hot_sshopm_resolve(hot_context *context, const hot_sshopm_options *options, hot_sshopm_args *args);
 /* Unit copies of plan->start, in the plan's type; HOT_ERROR_ARGUMENT when one is zero, NaN or Inf. */
 hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_args *args, void *unit);

@@ -15,7 +15,7 @@ static uint64_t next_bits(uint64_t *state)
 void hot_starts_random(uint64_t seed, int dim, size_t count, double *starts)
 {
     uint64_t state = seed;
-    for (size_t s = 0; s < count; s++, starts += dim) {
+    for (size_t s = 0; starts && dim > 0 && s < count; s++, starts += dim) {
         double sum;
         do {
             sum = 0;
@@ -35,7 +35,7 @@ void hot_starts_even(size_t count, double *starts)
     /* Equal steps in z make equal areas; the golden angle keeps neighbours apart. Between z = 0 and 1: each point
      * stands for itself and its mirror image. */
     const double golden = 2.39996322972865332223;
-    for (size_t s = 0; s < count; s++) {
+    for (size_t s = 0; starts && s < count; s++) {
         double z = 1 - ((double)s + 0.5) / (double)count, r = sqrt(1 - z * z);
         double turn = fmod(golden * (double)s, 6.28318530717958647693);
         starts[3 * s] = r * cos(turn);

@@ -6,6 +6,7 @@
  * terms: no system is solved. */
 #include <math.h>
 
+#include "common/arguments.h"
 #include "classes.h"
 
 enum { TERMS_MAX = (HOT_ORDER_MAX + 1) * (HOT_ORDER_MAX + 2) / 2 };
@@ -110,6 +111,7 @@ static hot_status order_error(hot_context *context, int order)
 
 hot_status hot_sh_to_symtensor(hot_context *context, int order, double *matrix)
 {
+    HOT_NEED(context, matrix);
     if (!valid_order(order))
         return order_error(context, order);
     size_t terms = terms_of(order);
@@ -141,6 +143,7 @@ static long double sphere_integral(int a, int b, int c)
 
 hot_status hot_symtensor_to_sh(hot_context *context, int order, double *matrix)
 {
+    HOT_NEED(context, matrix);
     if (!valid_order(order))
         return order_error(context, order);
     size_t terms = terms_of(order);

@@ -83,7 +83,7 @@ static void general_hessian(int order, int dim, const double *tensor, const doub
 
 double hot_symtensor_value_f64(int order, int dim, const double *tensor, const double *x)
 {
-    if (!hot_class_valid(order, dim))
+    if (!hot_class_valid(order, dim) || !tensor || !x)
         return NAN;
     if (dim == 3) {
         switch (order) {
@@ -98,8 +98,8 @@ double hot_symtensor_value_f64(int order, int dim, const double *tensor, const d
 
 double hot_symtensor_gradient_f64(int order, int dim, const double *tensor, const double *x, double *gradient)
 {
-    if (!hot_class_valid(order, dim)) {
-        for (int d = 0; d < dim; d++)
+    if (!hot_class_valid(order, dim) || !tensor || !x || !gradient) {
+        for (int d = 0; gradient && d < dim; d++)
             gradient[d] = NAN;
         return NAN;
     }
@@ -117,8 +117,8 @@ double hot_symtensor_gradient_f64(int order, int dim, const double *tensor, cons
 
 void hot_symtensor_hessian_f64(int order, int dim, const double *tensor, const double *x, double *hessian)
 {
-    if (!hot_class_valid(order, dim) || order < 2) {
-        for (int d = 0; d < dim * dim; d++)
+    if (!hot_class_valid(order, dim) || order < 2 || !tensor || !x || !hessian) {
+        for (int d = 0; hessian && d < dim * dim; d++)
             hessian[d] = NAN;
         return;
     }
@@ -140,6 +140,6 @@ void hot_symtensor_hessian_f64(int order, int dim, const double *tensor, const d
 
 void hot_symtensor_values_f64(int order, int dim, const double *tensor, size_t count, const double *x, double *values)
 {
-    for (size_t p = 0; p < count; p++)
-        values[p] = hot_symtensor_value_f64(order, dim, tensor, x + p * (size_t)dim);
+    for (size_t p = 0; values && p < count; p++)
+        values[p] = !x ? NAN : hot_symtensor_value_f64(order, dim, tensor, x + p * (size_t)dim);
 }

@@ -1,9 +1,11 @@
 /* The public functions of the tridiag family: bounds, and which backend. */
 #include "tridiag.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/options.h"
@@ -61,11 +63,11 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
     hot_status status = hot_options_read(context, "hot_tridiag_options", options, mine);
     if (status != HOT_OK)
         return status;
-    if (!(mine->absolute >= 0 && mine->relative >= 0 && mine->relative < 1 && isfinite(mine->absolute)))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "tridiag: tolerances of %g (absolute) and %g (relative); both "
-                                "are at least 0, the second below 1",
-                                mine->absolute, mine->relative);
+    status = hot_option_number(context, "absolute", 0, DBL_MAX, &mine->absolute);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "relative", 0, 1 - DBL_EPSILON, &mine->relative);
+    if (status != HOT_OK)
+        return status;
     size_t wanted = args->n;
     switch (mine->range) {
     case HOT_TRIDIAG_ALL:
@@ -129,6 +131,9 @@ hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *opti
                            const double *diagonal, const double *off, size_t stride, double *values, size_t width,
                            int64_t *found)
 {
+    HOT_NEED(context);
+    if (n > 0 && count > 0)
+        HOT_NEED(context, diagonal, values);
     hot_tridiag_args args = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
     return solve(context, options, &args);
@@ -138,6 +143,9 @@ hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *opti
                            const float *diagonal, const float *off, size_t stride, float *values, size_t width,
                            int64_t *found)
 {
+    HOT_NEED(context);
+    if (n > 0 && count > 0)
+        HOT_NEED(context, diagonal, values);
     hot_tridiag_args args = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
     return solve(context, options, &args);

@@ -114,6 +114,9 @@ int cli_given(const void *target);
 /* The same by the option's name; `options` is a table of cli_option, ended by CLI_END. For the library's rules. */
 int cli_option_given(const void *options, const char *name);
 
+/* A number as an option of the library: HOT_ZERO where the user has typed 0, 0 where nothing. */
+double cli_number(const double *target);
+
 /* The options that were given, with their values, as a JSON array of words: those of `options` but the ones named in
  * `spared` (a blank after each), and the seed; input files by their absolute names. NULL without memory; free with
  * cJSON_free. */

@@ -353,7 +353,7 @@ int cli_contract(int argc, char **argv)
     }
     if (status == HOT_OK)
         status = job.op ? run_fem(context, &job) : run_spec(context, &job);
-    hot_contract_tuning_destroy(context, &job.tuning);
+    hot_contract_tuning_destroy(&job.tuning);
     hot_context_free(context, path);
     job.tuning_path = given; /* cli_finish looks at the files that options name */
     hot_context_free(context, job.narrow);

@@ -126,7 +126,7 @@ int cli_denoise(int argc, char **argv)
     if (is_complex && (bval || bvec || mask))
         return cli_refuse(&cli_denoise_command, &common, "--complex takes no --%s",
                           mask ? "mask" : bval ? "bval" : "bvec");
-    denoising.estimator = strcmp(estimator, "exp1") == 0 ? HOT_NOISE_EXP1 : HOT_NOISE_EXP2;
+    denoising.estimator = strcmp(estimator, "exp1") == 0 ? HOT_DENOISE_EXP1 : HOT_DENOISE_EXP2;
     const char *const names[6] = {input, output, noise, mask, bval, bvec};
     hot_status status = is_complex ? cli_denoise_complex(common.context, input, output, noise, &denoising)
                                    : denoise(common.context, names, bytes, &denoising);

@@ -30,7 +30,9 @@ int cli_fit(int argc, char **argv)
     const char *constraint = "nonnegative", *kernel = "rank1";
     const char *memory = NULL, *tissues_path = NULL, *residual_path = NULL, *directions_path = NULL;
     cli_list diffusivities = {0};
-    hot_fit_options fit = {.size = sizeof fit, .regularise = -1, .weighted = 1};
+    hot_fit_options fit = HOT_FIT_OPTIONS_INIT;
+    const hot_peaks_options peaks = HOT_PEAKS_OPTIONS_INIT;
+    const hot_signal_find_options signal = HOT_SIGNAL_FIND_OPTIONS_INIT;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE", "the tensors: NRRD, NIfTI or MIF; default -, standard output", 0, 0},
@@ -71,10 +73,12 @@ int cli_fit(int argc, char **argv)
     double *directions = NULL;
     hot_tensor_field *field = NULL;
     fit.model = model;
-    fit.weighted = strcmp(weighting, "signal") == 0;
+    fit.regularise = cli_number(&fit.regularise);
+    fit.weighted = strcmp(weighting, "signal") == 0 ? 1 : HOT_ZERO;
     fit.estimate_s0 = strcmp(known_b0, "false") == 0;
     cli_msmt_options_read(constraint, kernel, &fit);
-    hot_run_options chosen = {.size = sizeof chosen, .fit = fit, .response = response_path};
+    hot_run_options chosen = {.size = sizeof chosen, .fit = &fit, .peaks = &peaks, .signal = &signal,
+                              .response = response_path};
     if ((ended = cli_diffusivities(&cli_fit_command, &common, &diffusivities, &chosen.axial_diffusivity,
                                    &chosen.radial_diffusivity)) >= 0)
         return ended;

@@ -8,8 +8,7 @@ void cli_method_options_init(cli_method_options *own)
 {
     const char *name;
     *own = (cli_method_options){.shift = "adaptive", .noise_model = "auto",
-                                .peaks = {.size = sizeof own->peaks, .threshold = -1, .min_angle = -1,
-                                          .min_amplitude = -1}};
+                                .peaks = HOT_PEAKS_OPTIONS_INIT};
     for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
         const size_t used = strlen(own->methods);
         snprintf(own->methods + used, sizeof own->methods - used, "%s%s", i ? "|" : "", name);
@@ -25,6 +24,15 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
                           : strcmp(own->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
                                                                     : HOT_NOISE_AUTO;
     return -1;
+}
+
+hot_peaks_options cli_peaks_options(const cli_method_options *own)
+{
+    hot_peaks_options peaks = own->peaks;
+    peaks.threshold = cli_number(&own->peaks.threshold);
+    peaks.min_angle = cli_number(&own->peaks.min_angle);
+    peaks.min_amplitude = cli_number(&own->peaks.min_amplitude);
+    return peaks;
 }
 
 void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit)

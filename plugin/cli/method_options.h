@@ -10,7 +10,7 @@
 typedef struct cli_method_options {
     char methods[128]; /* "signal|sshopm|..." */
     const char *shift, *noise_model;
-    hot_peaks_options peaks;
+    hot_peaks_options peaks; /* as typed */
 } cli_method_options;
 
 /* Every option at its default. */
@@ -44,6 +44,9 @@ void cli_method_options_init(cli_method_options *own);
  * status. */
 int cli_method_options_read(const cli_command *command, cli_common *common, cli_method_options *own,
                             hot_signal_find_options *signal);
+
+/* What the library is to be given. */
+hot_peaks_options cli_peaks_options(const cli_method_options *own);
 
 /* Options of the model adc; known_b0 and weights are texts. */
 #define CLI_ADC_OPTIONS(known_b0, weights, positive)                                                                   \

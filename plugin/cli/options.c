@@ -25,6 +25,8 @@ int cli_given(const void *target)
     return 0;
 }
 
+double cli_number(const double *target) { return cli_given(target) && *target == 0 ? HOT_ZERO : *target; }
+
 static int same_name(const char *a, const char *b, size_t length_b)
 {
     if (strlen(a) != length_b)

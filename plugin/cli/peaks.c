@@ -138,22 +138,24 @@ int cli_peaks(int argc, char **argv)
     if (ended >= 0)
         return ended;
     const hot_peaks_method *method;
+    hot_peaks_options peaks;
     if ((ended = cli_memory_read(&cli_peaks_command, &common, memory, output, &signal.memory)) >= 0 ||
         (ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
         return ended;
+    peaks = cli_peaks_options(&own);
     if ((ended = cli_diffusivities(&cli_peaks_command, &common, &diffusivities, &signal.axial, &signal.radial)) >= 0)
         return ended;
     if (diffusivities.count && signal.response)
         return cli_refuse(&cli_peaks_command, &common, "--diffusivities and --response both say what the response is; "
                           "give one of them");
-    if (check(common.context, &own.peaks, &signal.find, options, &method) != HOT_OK)
+    if (check(common.context, &peaks, &signal.find, options, &method) != HOT_OK)
         return cli_refuse_option(&cli_peaks_command, &common);
     if (method->find_in_signals && !signal.dwi)
         return cli_refuse(&cli_peaks_command, &common,
                           "--dwi FILE is needed: the method %s works on the diffusion data", method->name);
     if (method->find_in_tensors)
         return cli_finish(&cli_peaks_command, &common, find(common.context, input, &harmonics, output, mask_path,
-                                                                &own.peaks));
+                                                                &peaks));
     signal.tensors = cli_given(&input) ? input : NULL;
     signal.output = output;
     signal.mask = mask_path;

@@ -127,7 +127,7 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
     if (status == HOT_OK)
         status = hot_fiber_field_save(context, fibers, o->output);
 cleanup:
-    hot_signal_maps_free(context, &maps);
+    hot_signal_maps_free(&maps);
     hot_context_free(context, sigma_map);
     hot_fiber_field_destroy(&fibers);
     hot_response_destroy(&response);

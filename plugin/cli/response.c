@@ -39,7 +39,7 @@ int cli_response(int argc, char **argv)
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL;
     cli_list diffusivities = {0};
     const char *gm = NULL, *csf = NULL;
-    int lmax = 8, tissues = 1, erode = -1;
+    int lmax = 8, tissues = 1, erode = 0;
     double s0 = 1;
     const char *memory = NULL;
     const cli_option options[] = {
@@ -97,7 +97,7 @@ int cli_response(int argc, char **argv)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);
         if (status == HOT_OK && tissues == 3) {
-            status = save_tissues(context, dwi, mask, lmax, cli_given(&erode) ? erode : -1,
+            status = save_tissues(context, dwi, mask, lmax, !cli_given(&erode) ? 0 : erode == 0 ? HOT_ZERO : erode,
                                   (const char *const[]){output, gm, csf});
             goto cleanup;
         }

@@ -138,7 +138,7 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
          "where a run was killed or cancelled", 0, 0},
         {"force", CLI_FLAG, &options->force, NULL, "replace the result of an earlier run", 0, 0},
         CLI_RUN_OPTIONS(own),
-        {"samples", CLI_INT, &options->signal.samples, "N",
+        {"samples", CLI_INT, &own.signal.samples, "N",
          "signal: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
          "for probtrackx", 1, 1000},
         CLI_END,

@@ -5,7 +5,11 @@
 #include "method_options.h"
 
 typedef struct cli_run_options {
-    hot_run_options run;
+    hot_run_options run; /* it points to the next three, which lie here: the struct must not be moved */
+    hot_fit_options fit;
+    hot_peaks_options peaks;
+    hot_signal_find_options signal;
+    double regularise;   /* as typed */
     cli_method_options method;
     cli_list diffusivities;
     const char *memory, *constraint, *kernel, *order, *known_b0, *weights;
@@ -22,7 +26,7 @@ void cli_run_options_init(cli_run_options *own);
     {"denoise", CLI_FLAG, &(own).run.denoise, NULL,                                                                    \
      "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz; where that would " \
      "take more than noise out of the signals, their angular shape is put back", 0, 0},                                \
-    {"model", CLI_CHOICE, &(own).run.fit.model, "adc|odf|fod|msmt",                                                    \
+    {"model", CLI_CHOICE, &(own).fit.model,     "adc|odf|fod|msmt",                                                    \
      "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "                  \
      "(deconvolution, default; with fewer than 15 directions adc), or these beside other tissues (msmt). The "         \
      "maxima of adc are not the fibres where fibres cross", 0, 0},                                                     \
@@ -32,12 +36,11 @@ void cli_run_options_init(cli_run_options *own);
      "fod, msmt: single-fibre response in MRtrix's text format; default: estimated from the data. msmt takes a "       \
      "list, white matter first: wm.txt,gm.txt,csf.txt; with two shells or more it estimates these three", 0, 0},       \
     CLI_DIFFUSIVITIES((own).diffusivities, "fod: response from the "),                                                 \
-    {"regularise", CLI_DOUBLE, &(own).run.fit.regularise, "W", "Laplace-Beltrami weight; default: the model's", 0,     \
-     1e6},                                                                                                             \
-    CLI_ADC_OPTIONS((own).known_b0, (own).weights, (own).run.fit.positive),                                            \
-    CLI_MSMT_OPTIONS((own).constraint, (own).kernel, (own).run.fit.normalise),                                         \
+    {"regularise", CLI_DOUBLE, &(own).regularise, "W", "Laplace-Beltrami weight; default: the model's", 0, 1e6},       \
+    CLI_ADC_OPTIONS((own).known_b0, (own).weights, (own).fit.positive),                                                \
+    CLI_MSMT_OPTIONS((own).constraint, (own).kernel, (own).fit.normalise),                                             \
     CLI_METHOD_OPTIONS((own).method, "signal with fod, else maxima"),                                                  \
-    {"sigma", CLI_DOUBLE, &(own).run.signal.sigma, "S",                                                                \
+    {"sigma", CLI_DOUBLE, &(own).signal.sigma, "S",                                                                    \
      "signal: the noise's standard deviation; default: from the b=0 images, or the residuals", 1e-30, 1e30}
 
 /* Checks and takes the texts over into own->run; `table` is the command's. Returns -1 to go on, or the exit status. */

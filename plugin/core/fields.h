@@ -104,11 +104,28 @@ struct hot_fiber_field {
 /* size[0] * size[1] * size[2]; 0 when that overflows. */
 size_t hot_grid_voxels(const hot_grid *grid);
 
+/* What a grid that a caller has made may be: sizes above 0 whose product fits, a matrix that is finite and has an
+ * inverse, a known space. Errors: HOT_ERROR_ARGUMENT with the parameter "grid". */
+hot_status hot_grid_check(hot_context *context, const hot_grid *grid);
+
 /* Sorts volumes into shells from dwi->b (fills shells, shell_b, shell_of, has_b0). Called by every reader. */
 hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi);
 
 /* HOT_ERROR_DATA when a mask has other sizes than the grid. */
 hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_grid *grid);
+/* The rule of a mask that a function is given: of the grid's sizes, or NULL, which becomes a mask of all voxels, *made:
+ * to be destroyed with the rest. */
+hot_status hot_mask_take(hot_context *context, const hot_mask **mask, const hot_grid *grid, hot_mask **made);
+/* The same where a whole function goes on with it: returns what `call` gives, in which `all` is such a mask. */
+#define HOT_RETURN_WITH_ALL(context, grid, call)                                                                       \
+    do {                                                                                                               \
+        hot_mask *all = NULL;                                                                                          \
+        hot_status status_ = hot_mask_full(context, grid, &all);                                                       \
+        if (status_ == HOT_OK)                                                                                         \
+            status_ = (call);                                                                                          \
+        hot_mask_destroy(&all);                                                                                        \
+        return status_;                                                                                                \
+    } while (0)
 /* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
 

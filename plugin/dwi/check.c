@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/arguments.h"
+#include "common/options.h"
 #include "core/random.h"
 
 enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
@@ -152,22 +154,24 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
 hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
                                     hot_check_gradients *result)
 {
-    hot_mask *estimated = NULL;
+    HOT_NEED(context, dwi, result);
+    hot_check_gradients nothing = HOT_CHECK_GRADIENTS_INIT;
+    const hot_status known = hot_options_read(context, "hot_check_gradients", result, &nothing);
+    if (known != HOT_OK)
+        return known;
+    hot_mask *whole = NULL;
     size_t *voxel = NULL, blocks = 0;
     hot_check_voxel *about = NULL;
     hot_check_evidence *evidence = NULL;
     double(*sum)[HOT_CHECK_TABLES] = NULL;
     int determined = 0;
-    if (!dwi || !result || result->size != sizeof *result)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "hot_check_gradient_table: no data, or a result of another size");
     *result = (hot_check_gradients){.size = sizeof *result};
     result->axes = dwi->gradients_in == HOT_GRADIENTS_IN_SCHEME ? HOT_CHECK_IN_TABLE
                    : dwi->gradients_in == HOT_GRADIENTS_IN_NRRD ? HOT_CHECK_IN_NRRD
                                                                 : HOT_CHECK_IN_BVEC;
-    hot_status status = mask ? hot_mask_check(context, mask, &dwi->grid) : hot_mask_estimate(context, dwi, &estimated);
+    hot_status status = hot_mask_take(context, &mask, &dwi->grid, &whole);
     if (status == HOT_OK)
-        status = choose_voxels(context, mask ? mask : estimated, most, &voxel, &result->voxels);
+        status = choose_voxels(context, mask, most, &voxel, &result->voxels);
     if (status != HOT_OK)
         goto cleanup;
     about = hot_context_alloc(context, result->voxels, sizeof *about);
@@ -188,6 +192,6 @@ cleanup:
     hot_context_free(context, evidence);
     hot_context_free(context, about);
     hot_context_free(context, voxel);
-    hot_mask_destroy(&estimated);
+    hot_mask_destroy(&whole);
     return status;
 }

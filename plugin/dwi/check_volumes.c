@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "empty.h"
 #include "scheme.h"
 #include "summary.h"
@@ -309,7 +310,10 @@ static void look_at_range(const hot_dwi *dwi, const sums *s, hot_check_findings 
 hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                              hot_check_findings **findings)
 {
-    hot_mask *estimated = NULL;
+    if (findings)
+        *findings = NULL;
+    HOT_NEED(context, dwi, findings);
+    hot_mask *whole = NULL;
     sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .rows = dwi->grid.size[0] * dwi->grid.size[1]};
     size_t *number = hot_context_alloc(context, s.volumes, sizeof *number);
     double *values = hot_context_alloc(context, s.volumes + s.slices, sizeof *values);
@@ -322,10 +326,9 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
     s.print = hot_context_calloc(context, s.volumes, sizeof *s.print);
     const int memory = number && values && gradients && made && s.inside && s.zeros && s.broken && s.within && s.print;
     hot_status status = !memory ? HOT_ERROR_MEMORY
-        : mask ? hot_mask_check(context, mask, &dwi->grid) : hot_mask_estimate(context, dwi, &estimated);
-    *findings = NULL;
+        : hot_mask_take(context, &mask, &dwi->grid, &whole);
     if (status == HOT_OK)
-        status = collect(context, dwi, hot_mask_bytes(mask ? mask : estimated), &s);
+        status = collect(context, dwi, hot_mask_bytes(mask), &s);
     if (status == HOT_OK) {
         made->context = context;
         look_at_volumes(dwi, &s, number, made);
@@ -342,7 +345,7 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
     hot_context_free(context, gradients);
     hot_context_free(context, values);
     hot_context_free(context, number);
-    hot_mask_destroy(&estimated);
+    hot_mask_destroy(&whole);
     if (status == HOT_OK)
         *findings = made;
     else
@@ -352,14 +355,17 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
 
 const hot_check_finding *hot_check_findings_list(const hot_check_findings *findings, size_t *count)
 {
-    *count = findings->count;
-    return findings->list;
+    if (count)
+        *count = findings ? findings->count : 0;
+    return findings ? findings->list : NULL;
 }
 
 void hot_check_findings_drift(const hot_check_findings *findings, double *percent, double *t)
 {
-    *percent = findings->drift;
-    *t = findings->drift_t;
+    if (percent)
+        *percent = findings ? findings->drift : NAN;
+    if (t)
+        *t = findings ? findings->drift_t : NAN;
 }
 
 void hot_check_findings_destroy(hot_check_findings **findings)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dwi_private.h"
+#include "common/arguments.h"
 
 /* Signals of a slab that are in memory beside the result. */
 enum { SLAB_BYTES = 256 << 20 };
@@ -37,12 +38,14 @@ static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi *
 hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                            const hot_denoise_options *options, hot_dwi **denoised, float *noise)
 {
+    if (denoised)
+        *denoised = NULL;
+    HOT_NEED(context, dwi, denoised);
     const size_t *size = dwi->grid.size, volumes = dwi->volumes, plane = size[0] * size[1];
     hot_denoise_options slab = {.size = sizeof slab};
     size_t window[3], step[3];
     float *signals = NULL;
     hot_dwi *made = NULL;
-    *denoised = NULL;
     if (options && options->size != sizeof slab)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: options->size is %zu, not %zu", options->size,
                                 sizeof slab);

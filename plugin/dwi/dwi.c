@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "core/memory.h"
 #include "dwi_private.h"
 #include "paged.h"
@@ -110,7 +111,12 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
 hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                           const double *gradients, const float *signals, hot_dwi **dwi)
 {
-    *dwi = NULL;
+    if (dwi)
+        *dwi = NULL;
+    HOT_NEED(context, grid, b, gradients, signals, dwi);
+    const hot_status known = hot_grid_check(context, grid);
+    if (known != HOT_OK)
+        return known;
     size_t voxels = hot_grid_voxels(grid);
     if (voxels == 0 || volumes == 0 || voxels > SIZE_MAX / sizeof(float) / volumes)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI of %zu x %zu x %zu voxels and %zu volumes",
@@ -174,21 +180,21 @@ void hot_dwi_destroy(hot_dwi **dwi)
     hot_context_free(context, gone);
 }
 
-const hot_grid *hot_dwi_grid(const hot_dwi *dwi) { return &dwi->grid; }
-size_t hot_dwi_volumes(const hot_dwi *dwi) { return dwi->volumes; }
-const double *hot_dwi_b(const hot_dwi *dwi) { return dwi->b; }
-const double *hot_dwi_gradients(const hot_dwi *dwi) { return dwi->gradients; }
-const char *hot_dwi_source(const hot_dwi *dwi) { return dwi->source; }
-const char *hot_dwi_name(const hot_dwi *dwi) { return dwi->source[0] ? dwi->source : "the data set"; }
-int hot_dwi_has_b0(const hot_dwi *dwi) { return dwi->has_b0; }
+const hot_grid *hot_dwi_grid(const hot_dwi *dwi) { return dwi ? &dwi->grid : NULL; }
+size_t hot_dwi_volumes(const hot_dwi *dwi) { return dwi ? dwi->volumes : 0; }
+const double *hot_dwi_b(const hot_dwi *dwi) { return dwi ? dwi->b : NULL; }
+const double *hot_dwi_gradients(const hot_dwi *dwi) { return dwi ? dwi->gradients : NULL; }
+const char *hot_dwi_source(const hot_dwi *dwi) { return dwi ? dwi->source : ""; }
+const char *hot_dwi_name(const hot_dwi *dwi) { return dwi && dwi->source[0] ? dwi->source : "the data set"; }
+int hot_dwi_has_b0(const hot_dwi *dwi) { return dwi ? dwi->has_b0 : 0; }
 
 size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of)
 {
     if (b)
-        *b = dwi->shell_b;
+        *b = dwi ? dwi->shell_b : NULL;
     if (shell_of)
-        *shell_of = dwi->shell_of;
-    return dwi->shells;
+        *shell_of = dwi ? dwi->shell_of : NULL;
+    return dwi ? dwi->shells : 0;
 }
 
 /* ---- shells ---- */

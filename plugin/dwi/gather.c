@@ -5,6 +5,7 @@
 
 #include <omp.h>
 
+#include "common/arguments.h"
 #include "core/image.h"
 #include "paged.h"
 
@@ -148,6 +149,9 @@ static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const si
 
 hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals)
 {
+    HOT_NEED(context, dwi);
+    if (count > 0)
+        HOT_NEED(context, signals);
     size_t voxels = hot_grid_voxels(&dwi->grid);
     if (first > voxels || count > voxels - first)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "voxels %zu to %zu of a DWI of %zu voxels", first,

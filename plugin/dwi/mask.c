@@ -1,15 +1,18 @@
 /* Masks: which voxels to compute. */
 #include <string.h>
 
+#include "common/arguments.h"
 #include "core/fields.h"
 
 hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask)
 {
-    *mask = NULL;
-    size_t voxels = hot_grid_voxels(grid);
-    if (voxels == 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a mask of %zu x %zu x %zu voxels", grid->size[0],
-                                grid->size[1], grid->size[2]);
+    if (mask)
+        *mask = NULL;
+    HOT_NEED(context, grid, mask);
+    const hot_status status = hot_grid_check(context, grid);
+    if (status != HOT_OK)
+        return status;
+    const size_t voxels = hot_grid_voxels(grid);
     hot_mask *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
@@ -26,6 +29,9 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
 
 hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask)
 {
+    if (mask)
+        *mask = NULL;
+    HOT_NEED(context, grid, inside, mask);
     hot_status status = hot_mask_full(context, grid, mask);
     if (status != HOT_OK)
         return status;
@@ -43,6 +49,16 @@ hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_
         return HOT_OK;
     return hot_context_fail(context, HOT_ERROR_DATA, "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu",
                             own[0], own[1], own[2], size[0], size[1], size[2]);
+}
+
+hot_status hot_mask_take(hot_context *context, const hot_mask **mask, const hot_grid *grid, hot_mask **made)
+{
+    *made = NULL;
+    if (*mask)
+        return hot_mask_check(context, *mask, grid);
+    const hot_status status = hot_mask_full(context, grid, made);
+    *mask = *made;
+    return status;
 }
 
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask)
@@ -66,5 +82,5 @@ void hot_mask_destroy(hot_mask **mask)
     hot_context_free(context, gone);
 }
 
-const uint8_t *hot_mask_bytes(const hot_mask *mask) { return mask->bytes; }
-size_t hot_mask_count(const hot_mask *mask) { return mask->inside; }
+const uint8_t *hot_mask_bytes(const hot_mask *mask) { return mask ? mask->bytes : NULL; }
+size_t hot_mask_count(const hot_mask *mask) { return mask ? mask->inside : 0; }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "median.h"
 #include "summary.h"
 
@@ -229,13 +230,15 @@ static void regain_edges(int threads, const size_t size[3], const float *low, do
 
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
+    if (mask)
+        *mask = NULL;
+    HOT_NEED(context, dwi, mask);
     const size_t voxels = hot_grid_voxels(&dwi->grid), *size = dwi->grid.size;
     const hot_dwi_summary *summary;
     hot_dwi_summary *averages = NULL;
     hot_mask *made = NULL;
     const int threads = hot_context_threads(context);
     float *smooth = NULL, *scratch = NULL;
-    *mask = NULL;
     hot_status status = hot_mask_full(context, &dwi->grid, &made);
     if (status == HOT_OK)
         status = hot_dwi_summary_get(context, dwi, &summary, &averages);

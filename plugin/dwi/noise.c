@@ -5,6 +5,7 @@
 
 #include <omp.h>
 
+#include "common/arguments.h"
 #include "gather.h"
 #include "summary.h"
 
@@ -146,6 +147,9 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
 hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma, double *snr,
                          size_t *repeats)
 {
+    HOT_NEED(context, dwi, sigma, snr, repeats);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_dwi_noise(context, dwi, all, sigma, snr, repeats));
     const hot_dwi_summary *summary;
     hot_dwi_summary *made = NULL;
     size_t used = 0;
@@ -220,6 +224,9 @@ static size_t count_small(const hot_dwi *dwi, size_t count, const float *signals
 hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, hot_noise_model *model,
                                double *share)
 {
+    HOT_NEED(context, dwi, model, share);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_dwi_noise_model(context, dwi, all, model, share));
     enum { SAMPLE = 2000 };
     size_t voxel[SAMPLE], all = 0, repeats;
     double sigma, snr;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/options.h"
 #include "frames.h"
 
@@ -22,7 +23,8 @@ static const hot_phantom_condition default_conditions[] = {
 
 const hot_phantom_condition *hot_phantom_default_conditions(size_t *count)
 {
-    *count = sizeof default_conditions / sizeof default_conditions[0];
+    if (count)
+        *count = sizeof default_conditions / sizeof default_conditions[0];
     return default_conditions;
 }
 
@@ -100,6 +102,11 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has b = %g but no direction",
                                     i, o->scheme_b[i]);
     }
+    hot_status status = hot_option_choice(context, "layout", (int)o->layout, HOT_PHANTOM_MIXTURE + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "tissue", (int)o->tissue, HOT_TISSUE_NODDI + 1);
+    if (status != HOT_OK)
+        return status;
     if (!(o->s0 > 0) || !(o->axial > 0) || !(o->radial >= 0) || !(o->vary >= 0 && o->vary <= 0.3))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the phantom's S0 (%g) and diffusivities (%g axial, %g radial) must be positive and "
@@ -334,7 +341,9 @@ static hot_status make_all(hot_context *context, const making *m)
 
 hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom)
 {
-    *phantom = NULL;
+    if (phantom)
+        *phantom = NULL;
+    HOT_NEED(context, phantom);
     hot_phantom_options o = {.size = sizeof o};
     hot_status status = hot_options_read(context, "hot_phantom_options", options, &o);
     if (status != HOT_OK)
@@ -431,12 +440,14 @@ void hot_phantom_destroy(hot_phantom **phantom)
     hot_context_free(context, gone);
 }
 
-const hot_dwi *hot_phantom_dwi(const hot_phantom *phantom) { return phantom->dwi; }
-const hot_fiber_field *hot_phantom_truth(const hot_phantom *phantom) { return phantom->truth; }
-const float *hot_phantom_tissue_map(const hot_phantom *phantom) { return phantom->tissue_map; }
+const hot_dwi *hot_phantom_dwi(const hot_phantom *phantom) { return phantom ? phantom->dwi : NULL; }
+const hot_fiber_field *hot_phantom_truth(const hot_phantom *phantom) { return phantom ? phantom->truth : NULL; }
+const float *hot_phantom_tissue_map(const hot_phantom *phantom) { return phantom ? phantom->tissue_map : NULL; }
 
 double hot_phantom_sigma(const hot_phantom *phantom, size_t slice)
 {
+    if (!phantom)
+        return 0;
     const hot_phantom_options *o = &phantom->options;
     double snr = o->snr[o->layout != HOT_PHANTOM_CONDITIONS || slice >= o->snr_count ? 0 : slice];
     return snr > 0 && isfinite(snr) ? o->s0 / snr : 0;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "core/fields.h"
 #include "core/random.h"
 
@@ -115,6 +116,9 @@ static void start_points(size_t count, unsigned start, double *x)
 
 hot_status hot_scheme_directions(hot_context *context, size_t count, unsigned number, double *directions)
 {
+    HOT_NEED(context);
+    if (count > 0)
+        HOT_NEED(context, directions);
     double *work = hot_context_alloc(context, count, 12 * sizeof *work);
     if (!work)
         return HOT_ERROR_MEMORY;

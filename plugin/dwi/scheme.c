@@ -163,6 +163,13 @@ hot_status hot_dwi_shell_scheme(hot_context *context, const hot_dwi *dwi, int sh
 int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell)
 {
     int best = 0;
+    if (!dwi || shell < HOT_ANY_SHELL || shell >= (int)dwi->shells) {
+        hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, dwi ? "shell" : "dwi", "%s",
+                                   dwi ? "there is no such shell" : "it is NULL");
+        return -1;
+    }
+    if (!context)
+        return -1;
     for (size_t s = dwi->has_b0 ? 1 : 0; s < dwi->shells; s++) {
         int order, planar;
         size_t distinct;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "common/arguments.h"
 #include "gather.h"
 #include "paged.h"
 
@@ -119,6 +120,7 @@ void hot_dwi_summary_masked(hot_dwi_summary *summary)
 
 hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background)
 {
+    HOT_NEED(context, dwi, background);
     const hot_dwi_summary *summary;
     hot_dwi_summary *made;
     hot_status status = hot_dwi_summary_get(context, dwi, &summary, &made);

@@ -1,5 +1,6 @@
 /* The fibre directions of a volume: memory, order and access. Any finder and any reader hands its vectors to
  * hot_fiber_field_create, which puts them into the one form that everything after it relies on. */
+#include "common/arguments.h"
 #include "core/fields.h"
 
 #include <math.h>
@@ -74,6 +75,12 @@ static hot_status take_in_order(hot_fiber_field *field, const float *peaks)
 hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers, const float *peaks,
                                   hot_fiber_field **fibers)
 {
+    if (fibers)
+        *fibers = NULL;
+    HOT_NEED(context, grid, peaks, fibers);
+    const hot_status known = hot_grid_check(context, grid);
+    if (known != HOT_OK)
+        return known;
     hot_status status = begin(context, grid, max_fibers, fibers);
     if (status != HOT_OK)
         return status;
@@ -115,10 +122,10 @@ void hot_fiber_field_destroy(hot_fiber_field **fibers)
     hot_context_free(gone->context, gone);
 }
 
-const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers) { return &fibers->grid; }
+const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers) { return fibers ? &fibers->grid : NULL; }
 
-int hot_fiber_field_max(const hot_fiber_field *fibers) { return fibers->max_fibers; }
+int hot_fiber_field_max(const hot_fiber_field *fibers) { return fibers ? fibers->max_fibers : 0; }
 
-const float *hot_fiber_field_peaks(const hot_fiber_field *fibers) { return fibers->peaks; }
+const float *hot_fiber_field_peaks(const hot_fiber_field *fibers) { return fibers ? fibers->peaks : NULL; }
 
-const uint8_t *hot_fiber_field_counts(const hot_fiber_field *fibers) { return fibers->counts; }
+const uint8_t *hot_fiber_field_counts(const hot_fiber_field *fibers) { return fibers ? fibers->counts : NULL; }

@@ -1,7 +1,9 @@
 /* hot_fiber_field_find: a tensor field in, fibre directions out, with the method asked for. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/options.h"
 #include "fractions.h"
 #include "method.h"
@@ -19,7 +21,7 @@ static double amplitude_floor(const char *model)
 static hot_status resolve(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                           hot_peaks_options *full, const hot_peaks_method **method)
 {
-    *full = (hot_peaks_options){.size = sizeof *full, .threshold = -1, .min_angle = -1, .min_amplitude = -1};
+    *full = (hot_peaks_options)HOT_PEAKS_OPTIONS_INIT;
     hot_status status = hot_options_read(context, "hot_peaks_options", options, full);
     if (status != HOT_OK)
         return status;
@@ -37,23 +39,23 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
         full->max_fibers = 3;
     if (full->starts == 0)
         full->starts = (*method)->starts;
-    if (full->threshold < 0)
-        full->threshold = (*method)->threshold;
-    if (full->min_angle < 0)
-        full->min_angle = (*method)->min_angle;
-    if (full->min_amplitude < 0)
-        full->min_amplitude = amplitude_floor(tensors->model);
-    if (isnan(full->threshold) || isnan(full->min_angle) || isnan(full->min_amplitude))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a threshold is not a number");
-    return full->mask ? hot_mask_check(context, full->mask, &tensors->grid) : HOT_OK;
+    status = hot_option_number(context, "threshold", (*method)->threshold, 1, &full->threshold);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_angle", (*method)->min_angle, 90, &full->min_angle);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_amplitude", amplitude_floor(tensors->model), FLT_MAX,
+                                   &full->min_amplitude);
+    return status == HOT_OK && full->mask ? hot_mask_check(context, full->mask, &tensors->grid) : status;
 }
 
 hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                                 hot_fiber_field **fibers)
 {
+    if (fibers)
+        *fibers = NULL;
+    HOT_NEED(context, tensors, fibers);
     hot_peaks_options full;
     const hot_peaks_method *method = NULL;
-    *fibers = NULL;
     hot_status status = resolve(context, tensors, options, &full, &method);
     if (status != HOT_OK)
         return status;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "model/model.h"
 
 /* MRtrix's defaults: 300 directions where the fODF must not be negative, with this weight; the weight of the minimum
@@ -94,9 +95,11 @@ hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_f
                                          const hot_response *response, size_t directions, const float *b0,
                                          hot_fiber_field **scaled)
 {
+    if (scaled)
+        *scaled = NULL;
+    HOT_NEED(context, fibers, scaled);
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     double scale = 0, bright = 0;
-    *scaled = NULL;
     response = response ? response : fibers->response;
     if (!response)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "response",

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "method.h"
 
 /* CHUNK: voxels in memory at a time. UNIQUE4: values of a tensor of order 4. */
@@ -67,6 +68,7 @@ static hot_status fit_ranks(hot_context *context, fits *f, const hot_peaks_args 
     for (int step = 0; step < 2 * KMAX && status == HOT_OK; step++) { /* the part before the whole, which overwrites */
         const int k = step % KMAX + 1, whole = step >= KMAX;
         const hot_lowrank_options how = {.size = sizeof how, .max_rank = k, .exact_rank = 1,
+                                         .min_weight = HOT_ZERO, .min_angle = HOT_ZERO,
                                          .progress = {begin + share * step / (2 * KMAX),
                                                       begin + share * (step + 1) / (2 * KMAX)}};
         if (!whole && f->part)
@@ -148,7 +150,8 @@ static hot_status find_constrained(hot_context *context, const hot_peaks_options
 static hot_status find(hot_context *context, const hot_peaks_options *options, const hot_peaks_args *args)
 {
     const hot_lowrank_options settings = {.size = sizeof settings, .max_rank = options->max_fibers,
-                                          .min_weight = options->threshold, .min_angle = options->min_angle};
+                                          .min_weight = hot_option_meaning(options->threshold),
+                                          .min_angle = hot_option_meaning(options->min_angle)};
     if (strcmp(args->model, "msmt") == 0)
         return find_constrained(context, options, args);
     return hot_lowrank_f32(context, &settings, args->order, args->count, args->rows + 1, args->stride, args->mask,

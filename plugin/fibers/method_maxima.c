@@ -1,14 +1,14 @@
 /* Directions as the local maxima of the tensor's form A x^m on the sphere, found in two ways: maxima scans and refines,
  * sshopm iterates SS-HOPM from many starts and clusters the eigenvectors that it ends in. */
+#include "common/options.h"
 #include "method.h"
 
 static hot_status find(hot_context *context, const hot_peaks_options *options, const hot_peaks_args *args)
 {
     const hot_directions_options settings = {.size = sizeof settings,
                                              .max_directions = options->max_fibers,
-                                             .threshold = options->threshold,
-                                             .min_angle = options->min_angle,
-                                             .min_relative_range = -1,
+                                             .threshold = hot_option_meaning(options->threshold),
+                                             .min_angle = hot_option_meaning(options->min_angle),
                                              .starts = options->starts, /* 0: scan and refine */
                                              .shift = options->shift,
                                              .alpha = options->alpha,

@@ -1,10 +1,12 @@
 /* Which options go with which method: the rules that command, module and library share. What each method takes stands
  * in its own file. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "method.h"
 #include "signal_samples.h"
 
@@ -45,13 +47,11 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
     static const hot_signal_find_options no_signal;
     const hot_peaks_options *peaks = choice->peaks ? choice->peaks : &no_peaks;
     const hot_signal_find_options *signal = choice->signal ? choice->signal : &no_signal;
-    /* A threshold of 0 does not count as given although the default is negative: it is what an option holds that was
-     * not filled in. */
     const struct { const char *name; int is_set; } options[] = {
-        {"threshold", peaks->threshold > 0}, {"min_angle", peaks->min_angle > 0},
-        {"min_amplitude", peaks->min_amplitude > 0}, {"starts", peaks->starts > 0},
+        {"threshold", peaks->threshold != 0}, {"min_angle", peaks->min_angle != 0},
+        {"min_amplitude", peaks->min_amplitude != 0}, {"starts", peaks->starts > 0},
         {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
-        {"sigma", signal->sigma > 0 || signal->sigma_map},
+        {"sigma", signal->sigma != 0 || signal->sigma_map},
         {"noise_model", signal->noise_model != HOT_NOISE_AUTO}, {"samples", signal->samples != 0},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -60,7 +60,18 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
         if (status != HOT_OK)
             return status;
     }
-    const hot_status status = hot_signal_posterior_check(context, signal);
+    double threshold = peaks->threshold, angle = peaks->min_angle, amplitude = peaks->min_amplitude;
+    hot_status status = hot_option_number(context, "threshold", 0, 1, &threshold);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_angle", 0, 90, &angle);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "min_amplitude", 0, FLT_MAX, &amplitude);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "shift", (int)peaks->shift, HOT_SHIFT_NONE + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "basin", peaks->basin, 2);
+    if (status == HOT_OK)
+        status = hot_signal_find_check(context, signal);
     if (status != HOT_OK)
         return status;
     if (peaks->shift == HOT_SHIFT_FIXED && !(peaks->alpha >= 0 && isfinite(peaks->alpha)))

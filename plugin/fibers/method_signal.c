@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/options.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
@@ -328,6 +329,14 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                                   const hot_response *response, const hot_signal_find_options *given,
                                   hot_signal_maps *maps, hot_fiber_field **fibers)
 {
+    if (fibers)
+        *fibers = NULL;
+    if (maps)
+        *maps = (hot_signal_maps){.context = context};
+    HOT_NEED(context, dwi, fibers);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_fiber_field_signal(context, dwi, all, response, given, maps,
+                                                                        fibers));
     hot_signal_find_options options = {.size = sizeof options};
     hot_status status = HOT_OK;
     hot_response *estimated = NULL;
@@ -339,9 +348,6 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     hot_signal_learned here = {0};
     hot_signal_finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
                 .volumes = dwi->volumes};
-    *fibers = NULL;
-    if (maps)
-        memset(maps, 0, sizeof *maps);
     status = hot_options_read(context, "hot_signal_find_options", given, &options);
     if (status != HOT_OK)
         return status;
@@ -349,10 +355,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
                                 "method's volume fractions are relative to the signal without diffusion weighting",
                                 hot_dwi_name(dwi));
-    if (!(options.sigma >= 0) || isinf(options.sigma))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's standard deviation must be positive, not %g",
-                                options.sigma);
-    status = hot_signal_posterior_check(context, &options);
+    status = hot_signal_find_check(context, &options);
     if (status == HOT_OK)
         status = hot_mask_check(context, mask, &dwi->grid);
     if (status != HOT_OK)
@@ -457,7 +460,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     }
 cleanup:
     if (status != HOT_OK) {
-        hot_signal_maps_free(context, maps);
+        hot_signal_maps_free(maps);
         hot_fiber_field_destroy(fibers);
     }
     hot_response_destroy(&estimated);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/options.h"
 #include "core/fields.h"
 #include "core/grid_match.h"
@@ -251,13 +252,22 @@ static hot_status match_voxels(hot_context *context, const hot_grid *a, const ho
 hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, const hot_fiber_field *truth,
                             const hot_score_options *options, hot_score **score)
 {
-    *score = NULL;
+    if (score)
+        *score = NULL;
+    HOT_NEED(context, found, truth, score);
     hot_score_options o = {.size = sizeof o};
     hot_status status = hot_options_read(context, "hot_score_options", options, &o);
     if (status != HOT_OK)
         return status;
+    status = hot_option_number(context, "threshold", 0, 1, &o.threshold);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "tolerance", 15, 90, &o.tolerance);
+    if (status == HOT_OK && o.max_fibers < 0)
+        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers", "at least 1 (0: all), not %d",
+                                            o.max_fibers);
+    if (status != HOT_OK)
+        return status;
     o.max_fibers = o.max_fibers > 0 && o.max_fibers < COUNTED ? o.max_fibers : COUNTED;
-    o.tolerance = o.tolerance > 0 ? o.tolerance : 15;
     const size_t *sizes = truth->grid.size;
     size_t *where = NULL;
     status = match_voxels(context, &found->grid, &truth->grid, &where);
@@ -332,13 +342,14 @@ void hot_score_destroy(hot_score **score)
 
 const hot_score_group *hot_score_groups(const hot_score *score, size_t *count)
 {
-    *count = score->count;
-    return score->groups;
+    if (count)
+        *count = score ? score->count : 0;
+    return score ? score->groups : NULL;
 }
 
 double hot_score_mean(const hot_score *score, int *groups)
 {
     if (groups)
-        *groups = score->present;
-    return score->mean;
+        *groups = score ? score->present : 0;
+    return score ? score->mean : NAN;
 }

@@ -2,8 +2,10 @@
  * those of the fits of other numbers are the nearest of these, and what is more comes behind. */
 #include "signal_samples.h"
 
+#include <float.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "dwi/frames.h"
 #include "signal_posterior.h"
 
@@ -12,8 +14,28 @@ enum { KMAX = 3, SAMPLES_MOST = 1000, PART = 1 << 16, STREAM = 31 };
 
 static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
 
-hot_status hot_signal_posterior_check(hot_context *context, const hot_signal_find_options *options)
+hot_status hot_signal_find_check(hot_context *context, const hot_signal_find_options *options)
 {
+    double sigma = options->sigma;
+    hot_status status = hot_option_number(context, "sigma", 0, FLT_MAX, &sigma);
+    if (status == HOT_OK && options->sigma == HOT_ZERO)
+        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "sigma", "no noise at all is not possible; "
+                                            "0 = estimated");
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "noise_model", (int)options->noise_model, HOT_NOISE_GAUSSIAN + 1);
+    const struct { const char *name; int value; } flags[] = {
+        {"clean_response", options->clean_response}, {"keep_maps", options->keep_maps},
+        {"denoised", options->denoised}, {"keep_cones", options->keep_cones}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && status == HOT_OK; i++)
+        status = hot_option_choice(context, flags[i].name, flags[i].value, 2);
+    if (status != HOT_OK)
+        return status;
+    if (options->max_fibers < 0 || options->max_fibers > 3)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers",
+                                          "the signal method finds 1 to 3 fibres (0: 3), not %d", options->max_fibers);
+    if (options->order != 0 && options->order != 4 && options->order != 6 && options->order != 8)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "order", "it is 4, 6 or 8 (0: 8), not %d",
+                                          options->order);
     if (options->samples < 0 || options->samples > SAMPLES_MOST)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "samples",
                                           "0 to %d of the posterior are drawn, not %d", SAMPLES_MOST, options->samples);
@@ -90,10 +112,11 @@ hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_
                                                                                              : HOT_ERROR_MEMORY;
 }
 
-void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
+void hot_signal_maps_free(hot_signal_maps *maps)
 {
-    if (!maps)
+    if (!maps || !maps->context)
         return;
+    hot_context *context = maps->context;
     hot_context_free(context, maps->probability);
     hot_context_free(context, maps->margin);
     hot_context_free(context, maps->residual);

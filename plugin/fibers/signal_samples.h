@@ -5,7 +5,7 @@
 #include "core/samples.h"
 
 /* How many samples of the posterior may be asked for. HOT_ERROR_ARGUMENT. */
-hot_status hot_signal_posterior_check(hot_context *context, const hot_signal_find_options *options);
+hot_status hot_signal_find_check(hot_context *context, const hot_signal_find_options *options);
 
 /* The memory of *maps for what is known beside directions. */
 hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps);

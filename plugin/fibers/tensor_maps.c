@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "core/fields.h"
 #include "geometry/sphere.h"
 #include "model/model.h"
@@ -131,6 +132,7 @@ static hot_status find_map(hot_context *context, const hot_tensor_field *tensors
 
 hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *tensors, const char *name, float *values)
 {
+    HOT_NEED(context, tensors, name, values);
     const struct map *map = NULL;
     hot_fiber_field *maxima = NULL;
     const size_t voxels = hot_grid_voxels(&tensors->grid);
@@ -141,7 +143,8 @@ hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *te
         status = hot_symtensor_to_sh(context, tensors->order, m.to_sh);
     if (status == HOT_OK && map->of_maxima) {
         const hot_peaks_options options = {.size = sizeof options, .method = "maxima", .max_fibers = NUFO_MOST,
-                                           .threshold = 0, .min_angle = nufo_angle, .min_amplitude = 0};
+                                           .threshold = HOT_ZERO, .min_angle = nufo_angle,
+                                           .min_amplitude = HOT_ZERO};
         m.sphere = hot_context_alloc(context, m.vertices, sizeof *m.sphere);
         status = m.sphere ? hot_sphere_make(context, LEVEL, m.sphere, NULL) : HOT_ERROR_MEMORY;
         if (status == HOT_OK)

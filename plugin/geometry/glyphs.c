@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/arguments.h"
+#include "common/options.h"
 #include "core/fields.h"
 #include "sphere.h"
 
@@ -107,10 +109,15 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
 hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space,
                              hot_glyphs **glyphs)
 {
+    if (glyphs)
+        *glyphs = NULL;
+    HOT_NEED(context, tensors, glyphs);
+    const hot_status known = hot_option_choice(context, "space", (int)space, HOT_SPACE_LPS + 1);
+    if (known != HOT_OK)
+        return known;
     const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
     double to[3];
     hot_status status = HOT_ERROR_MEMORY;
-    *glyphs = NULL;
     hot_glyphs *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         goto cleanup;
@@ -166,19 +173,19 @@ void hot_glyphs_destroy(hot_glyphs **glyphs)
     hot_context_free(gone->context, gone);
 }
 
-size_t hot_glyphs_count(const hot_glyphs *glyphs) { return glyphs->count; }
+size_t hot_glyphs_count(const hot_glyphs *glyphs) { return glyphs ? glyphs->count : 0; }
 
-size_t hot_glyphs_vertices(const hot_glyphs *glyphs) { return glyphs->vertices; }
+size_t hot_glyphs_vertices(const hot_glyphs *glyphs) { return glyphs ? glyphs->vertices : 0; }
 
-size_t hot_glyphs_triangles(const hot_glyphs *glyphs) { return glyphs->triangles; }
+size_t hot_glyphs_triangles(const hot_glyphs *glyphs) { return glyphs ? glyphs->triangles : 0; }
 
-const uint32_t *hot_glyphs_faces(const hot_glyphs *glyphs) { return glyphs->faces[0]; }
+const uint32_t *hot_glyphs_faces(const hot_glyphs *glyphs) { return glyphs ? glyphs->faces[0] : NULL; }
 
-const uint8_t *hot_glyphs_colors(const hot_glyphs *glyphs) { return glyphs->colors[0]; }
+const uint8_t *hot_glyphs_colors(const hot_glyphs *glyphs) { return glyphs ? glyphs->colors[0] : NULL; }
 
 int hot_glyphs_surface(const hot_glyphs *glyphs, size_t voxel, float *positions)
 {
-    if (!glyph_there(glyphs, voxel))
+    if (!glyphs || !positions || voxel >= hot_grid_voxels(&glyphs->tensors->grid) || !glyph_there(glyphs, voxel))
         return 0;
     const hot_grid *grid = &glyphs->tensors->grid;
     const double i = (double)(voxel % grid->size[0]), j = (double)(voxel / grid->size[0] % grid->size[1]);

@@ -87,6 +87,8 @@ size_t hot_fiber_field_segments(const hot_fiber_field *fibers, hot_space space, 
                                 float *amplitudes, uint8_t *numbers)
 {
     hot_segments segments;
+    if (!fibers)
+        return 0;
     hot_segments_begin(fibers, space, &segments);
     if (!points && !directions && !amplitudes && !numbers)
         return segments.count;

@@ -1,4 +1,5 @@
 /* Fibre directions out and in: NRRD in the grid's own space, the other formats in scanner RAS. */
+#include "common/arguments.h"
 #include "core/image.h"
 #include "io/common/directions_check.h"
 #include "io/common/image_save.h"
@@ -22,6 +23,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 
 hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_NEED(context, fibers, path);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
         return status;
@@ -66,8 +68,10 @@ cleanup:
 
 hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fiber_field **fibers)
 {
+    if (fibers)
+        *fibers = NULL;
+    HOT_NEED(context, path, fibers);
     hot_input input;
-    *fibers = NULL;
     hot_status status = hot_input_open(context, path, &input);
     if (status == HOT_OK)
         status = input.kind == HOT_FILE_NRRD ? hot_nrrd_load_directions(context, &input, fibers)

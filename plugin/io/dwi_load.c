@@ -1,4 +1,5 @@
 /* hot_dwi_load: which reader. */
+#include "common/arguments.h"
 #include "core/memory.h"
 #include "dwi_image.h"
 #include "dwi_load.h"
@@ -28,6 +29,9 @@ hot_status hot_dwi_load_sample(hot_context *context, const char *path, const cha
 
 hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
 {
+    if (dwi)
+        *dwi = NULL;
+    HOT_NEED(context, path, dwi);
     return hot_dwi_load_sample(context, path, bval, bvec, NULL, dwi);
 }
 

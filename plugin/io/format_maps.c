@@ -2,6 +2,7 @@
  * from directions (amplitude): NIfTI, or NRRD by name. */
 #include <math.h>
 
+#include "common/arguments.h"
 #include "io/common/formats.h"
 #include "map_save.h"
 
@@ -56,10 +57,12 @@ static hot_status save_found(hot_context *context, const hot_tensor_field *field
 
 hot_status hot_tensor_field_save_tissues(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_NEED(context, field, path);
     return save_found(context, field, 0, path);
 }
 
 hot_status hot_tensor_field_save_residual(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_NEED(context, field, path);
     return save_found(context, field, 1, path);
 }

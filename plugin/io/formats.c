@@ -74,7 +74,8 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 const hot_export_format *const *hot_export_formats(size_t *count)
 {
-    *count = FORMATS;
+    if (count)
+        *count = FORMATS;
     return formats;
 }
 
@@ -101,6 +102,8 @@ const hot_export_format *hot_export_format_find(const char *name, const char *pa
                 return formats[i];
         return NULL;
     }
+    if (!path)
+        return NULL;
     const char *slash = strrchr(path, '/');
     const char *base = slash && slash[1] ? slash + 1 : path;
     for (int i = 0; i < FORMATS; i++) {

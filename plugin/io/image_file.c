@@ -1,6 +1,7 @@
 /* Masks, images and maps of one value per voxel, of any format, put into the order of the data's voxels. */
 #include <string.h>
 
+#include "common/arguments.h"
 #include "core/grid_match.h"
 #include "core/image.h"
 #include "io/common/image_save.h"
@@ -41,8 +42,10 @@ static hot_status load_single(hot_context *context, const char *what, const char
 hot_status hot_image_load_values(hot_context *context, const char *path, hot_grid *grid, float **values,
                                  size_t *count)
 {
+    if (values)
+        *values = NULL;
+    HOT_NEED(context, path, grid, values, count);
     hot_image image;
-    *values = NULL;
     hot_status status = hot_image_load_all(context, path, &image);
     if (status == HOT_OK) {
         const size_t voxels = hot_grid_voxels(&image.grid);
@@ -98,9 +101,14 @@ static size_t threshold(const float *values, size_t voxels, uint8_t *bytes)
 
 hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
 {
+    if (mask)
+        *mask = NULL;
+    HOT_NEED(context, path, grid, mask);
+    const hot_status known = hot_grid_check(context, grid);
+    if (known != HOT_OK)
+        return known;
     hot_grid own;
     float *found = NULL, *values = NULL;
-    *mask = NULL;
     hot_status status = load_single(context, "mask", path, 0, &own, &found);
     /* told before anything about its place; other sizes are the more telling fault */
     if (status == HOT_OK && memcmp(own.size, grid->size, sizeof own.size) == 0 &&
@@ -124,6 +132,9 @@ hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid 
 
 hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
+    if (values)
+        *values = NULL;
+    HOT_NEED(context, path, grid, values);
     return load_single(context, "image", path, 1, grid, values);
 }
 
@@ -140,14 +151,20 @@ hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const 
 
 hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char *path)
 {
+    HOT_NEED(context, mask, path);
     return hot_map_save_bytes(context, &mask->grid, mask->bytes, path);
 }
 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
+    if (map)
+        *map = NULL;
+    HOT_NEED(context, path, grid, map);
+    const hot_status known = hot_grid_check(context, grid);
+    if (known != HOT_OK)
+        return known;
     hot_grid own;
     float *found = NULL;
-    *map = NULL;
     hot_status status = load_single(context, "noise map", path, 0, &own, &found);
     return status == HOT_OK ? put_on_grid(context, "noise map", path, &own, found, grid, map) : status;
 }
@@ -199,6 +216,7 @@ static void fill_vectors(hot_context *context, const void *from, size_t number, 
 
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)
 {
+    HOT_NEED(context, maps, name, path);
     const size_t fibers = (size_t)maps->max_fibers;
     const struct { const char *name; const void *values; size_t per; } all[] = {
         {"probability", maps->probability, 4}, {"margin", maps->margin, 1}, {"residual", maps->residual, 1},
@@ -236,12 +254,14 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
 
 hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phantom, const char *path)
 {
+    HOT_NEED(context, phantom, path);
     return hot_map_save(context, hot_dwi_grid(hot_phantom_dwi(phantom)), hot_phantom_tissue_map(phantom),
                         HOT_PHANTOM_MAP, NULL, path);
 }
 
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
 {
+    HOT_NEED(context, dwi, noise, path);
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)
         return status;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/options.h"
 #include "dwi/frames.h"
 #include "io/common/directions_check.h"
@@ -159,11 +160,13 @@ static hot_status load_harmonics(hot_image *image, hot_sh_basis basis, const cha
 hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
                                     hot_tensor_field **field)
 {
+    if (field)
+        *field = NULL;
+    HOT_NEED(context, path, field);
     hot_sh_options given = {.size = sizeof given};
     hot_sh_basis basis = HOT_SH_TOURNIER07;
     hot_input input;
     hot_image image = {0};
-    *field = NULL;
     hot_status status = hot_options_read(context, "hot_sh_options", options, &given);
     if (status != HOT_OK)
         return status;

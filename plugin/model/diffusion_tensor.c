@@ -2,6 +2,7 @@
  * at which the logarithm of the signal is nearly straight. */
 #include <math.h>
 
+#include "common/arguments.h"
 #include "dwi/scheme.h"
 #include "dwi/select.h"
 #include "model.h"
@@ -12,12 +13,14 @@ static const double slack = 1.05;
 hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double b_max,
                                     hot_tensor_field **field)
 {
+    if (field)
+        *field = NULL;
+    HOT_NEED(context, dwi, field);
     const double *shell_b;
     const int *shell_of;
     const size_t shells = hot_dwi_shells(dwi, &shell_b, &shell_of);
     size_t last = 0, count = 0;
     int supports = 0;
-    *field = NULL;
     size_t *volume = hot_context_alloc(context, dwi->volumes, sizeof *volume);
     double *gradients = hot_context_alloc(context, dwi->volumes, 3 * sizeof *gradients);
     hot_dwi *view = NULL;
@@ -48,8 +51,7 @@ hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, co
                         shell_b[last], b_max);
     if (status == HOT_OK)
         status = hot_dwi_select(context, dwi, count, volume, &view);
-    const hot_fit_options options = {.size = sizeof options, .model = "adc", .order = 2, .regularise = -1,
-                                     .weighted = 1, .estimate_s0 = 1};
+    const hot_fit_options options = {.size = sizeof options, .model = "adc", .order = 2, .estimate_s0 = 1};
     if (status == HOT_OK) /* which says what is missing where no shell is enough */
         status = hot_tensor_field_fit(context, view, mask, &options, field);
     hot_dwi_destroy(&view);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/options.h"
 #include "dwi/gather.h"
 #include "model.h"
@@ -170,16 +171,16 @@ static hot_status make_room_for_extra(const hot_plan *plan, hot_tensor_field *fi
 hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                 const hot_fit_options *options, hot_tensor_field **field)
 {
-    hot_fit_options settings = {.size = sizeof settings, .regularise = -1, .weighted = -1};
+    if (field)
+        *field = NULL;
+    HOT_NEED(context, dwi, field);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_tensor_field_fit(context, dwi, all, options, field));
+    hot_fit_options settings = HOT_FIT_OPTIONS_INIT;
     hot_status status = HOT_OK;
     hot_plan *plan = NULL;
     hot_response *response = NULL;
     hot_tensor_field *made = NULL;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
-    if (!dwi || !mask || !field)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fit needs data, a mask and a place for the field");
-    *field = NULL;
     status = hot_options_read(context, "hot_fit_options", options, &settings);
     if (status != HOT_OK)
         return status;
@@ -201,7 +202,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         if (status != HOT_OK)
             goto cleanup;
         if (hot_response_wants_tissues(model, dwi)) {
-            status = hot_response_estimate_tissues(context, dwi, mask, 8, -1, tissues, NULL);
+            status = hot_response_estimate_tissues(context, dwi, mask, 8, 0, tissues, NULL);
             settings.tissues = (const hot_response *const *)(tissues + 1);
             settings.tissue_count = 2;
             response = tissues[0];
@@ -219,7 +220,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     status = hot_plan_make(context, dwi, &settings, used, 1, &plan);
     if (status != HOT_OK)
         goto cleanup;
-    if (plan->model->weighs_noise && settings.regularise < 0) {
+    if (plan->model->weighs_noise && settings.regularise == 0) {
         double noise;
         status = estimate_noise(plan, mask, &noise);
         if (status == HOT_OK && noise > 0)

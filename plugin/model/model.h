@@ -37,7 +37,7 @@ typedef struct hot_plan {
     int relative;                 /* fod: signals are divided by the voxel's b=0 signal */
     const hot_response *const *tissues; /* msmt: the isotropic tissues' responses, borrowed */
     size_t tissue_count, extra;   /* extra: values of a voxel after its tensor (msmt: amounts, then the residual) */
-    hot_fit_constraint constraint; /* msmt, as the three below */
+    hot_constraint constraint; /* msmt, as the three below */
     hot_fit_kernel kernel;
     const double *constraint_directions; /* borrowed; NULL = the kernel's own */
     size_t constraint_count;

@@ -159,9 +159,7 @@ static hot_status msmt_fit(const hot_plan *plan, size_t count, const float *sign
     const hot_msmt_problem problem = {
         .size = sizeof problem, .order = plan->order, .tissues = tissues, .rows = plan->used_count,
         .design = plan->design, .directions = plan->constraint_count, .direction = plan->constraint_directions,
-        .constraint = plan->constraint == HOT_CONSTRAINT_NONE   ? HOT_MSMT_NONE
-                      : plan->constraint == HOT_CONSTRAINT_HPSD ? HOT_MSMT_SEMIDEFINITE
-                                                                : HOT_MSMT_NONNEGATIVE};
+        .constraint = plan->constraint};
     hot_plan_ratios(plan, count, signals, s0, work, NULL);
     hot_status status = amounts && residual
                             ? hot_msmt_f32(context, &problem, count, work, plan->used_count, NULL, values + 1, width,

@@ -1,8 +1,10 @@
 /* The plan of a fit: order, volumes, matrices; and what every model does with a voxel. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "dwi/scheme.h"
 #include "model.h"
 
@@ -146,8 +148,22 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     if (options->order != 0 &&
         (options->order < 2 || options->order > HOT_MODEL_ORDER_MAX || options->order % 2 != 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d; orders are 2, 4, 6 and 8", options->order);
-    if (isnan(options->regularise) || isinf(options->regularise))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a regularisation weight of %g", options->regularise);
+    double regularise = options->regularise;
+    status = hot_option_number(context, "regularise", model->regularise, FLT_MAX, &regularise);
+    if (status == HOT_OK && options->weighted != HOT_ZERO)
+        status = hot_option_choice(context, "weighted", options->weighted, 2);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "constraint", (int)options->constraint, HOT_CONSTRAINT_HPSD + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "kernel", (int)options->kernel, HOT_KERNEL_DELTA + 1);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "positive", options->positive, 2);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "estimate_s0", options->estimate_s0, 2);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "normalise", options->normalise, 2);
+    if (status != HOT_OK)
+        return status;
     if (!hot_dwi_has_b0(dwi))
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "'%s' has no b=0 volume (b of at most 50 s/mm^2); every model needs the signal without "
@@ -159,9 +175,9 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     plan->model = model;
     plan->dwi = dwi;
     plan->response = model->needs_response ? response : NULL;
-    plan->regularise = options->regularise < 0 ? model->regularise : options->regularise;
+    plan->regularise = regularise;
     plan->positive = options->positive;
-    plan->weighted = options->weighted != 0;
+    plan->weighted = options->weighted != HOT_ZERO;
     plan->estimate_s0 = options->estimate_s0;
     plan->tissues = options->tissues;
     plan->tissue_count = options->tissue_count;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "model.h"
 
 enum { LMAX_MAX = 16, NODES = 64 };
@@ -44,9 +45,11 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b, const double *rows,
                                hot_response **response)
 {
+    if (response)
+        *response = NULL;
+    HOT_NEED(context, b, rows, response);
     if (!context || !response)
         return HOT_ERROR_ARGUMENT;
-    *response = NULL;
     if (shells == 0 || shells > 1000 || !b || !rows)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a response needs shells, b-values and rows; %zu shells were given", shells);
@@ -95,11 +98,13 @@ static void gauss_legendre(double *node, double *weight)
 }
 
 hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double axial, double radial, double s0,
-                               int lmax, hot_response **made)
+                               int lmax, hot_response **response)
 {
+    if (response)
+        *response = NULL;
+    HOT_NEED(context, dwi, response);
     double node[NODES], weight[NODES];
     const double *shell_b;
-    *made = NULL;
     if (!(axial > 0) || !(radial >= 0) || !isfinite(axial) || !isfinite(radial))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "an axial diffusivity of %g and a radial one of %g; they are in mm^2/s, such as "
@@ -114,19 +119,19 @@ hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double 
     if (!(s0 > 0) || !isfinite(s0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a b=0 signal of %g", s0);
     const size_t shells = hot_dwi_shells(dwi, &shell_b, NULL);
-    hot_status status = hot_response_make(context, shells, lmax == 0 ? 8 : lmax, made);
+    hot_status status = hot_response_make(context, shells, lmax == 0 ? 8 : lmax, response);
     if (status != HOT_OK)
         return status;
-    hot_response *response = *made;
+    hot_response *filled = *response;
     gauss_legendre(node, weight);
     for (size_t s = 0; s < shells; s++) {
-        double *row = response->rows + s * (size_t)(response->lmax / 2 + 1);
-        response->b[s] = shell_b[s];
+        double *row = filled->rows + s * (size_t)(filled->lmax / 2 + 1);
+        filled->b[s] = shell_b[s];
         if (shell_b[s] <= 50) {
             row[0] = s0 * sqrt(4 * M_PI);
             continue;
         }
-        for (int l = 0; l <= response->lmax; l += 2)
+        for (int l = 0; l <= filled->lmax; l += 2)
             for (int i = 0; i < NODES; i++)
                 row[l / 2] += 2 * M_PI * weight[i] * sqrt((2 * l + 1) / (4 * M_PI)) * hot_model_legendre(l, node[i]) *
                               s0 * exp(-shell_b[s] * (radial + (axial - radial) * node[i] * node[i]));
@@ -214,6 +219,7 @@ static int next_lower(const hot_response *response, size_t row)
 
 hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings)
 {
+    HOT_NEED(context, response);
     size_t count = 0;
     for (size_t s = 0; s < response->shells; s++) {
         double b;

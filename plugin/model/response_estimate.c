@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "dwi/gather.h"
 
 /* USUAL: voxels that are searched for usual single fibres; in so many a tenth are as many as the best may be. */
@@ -58,7 +59,7 @@ static void sort_by_anisotropy(hot_response_search *search, const float *values)
 static hot_status first_choice(hot_response_search *search, hot_response **response)
 {
     hot_context *context = search->context;
-    const hot_fit_options options = {.size = sizeof options, .model = "adc", .order = 2, .regularise = -1};
+    const hot_fit_options options = {.size = sizeof options, .model = "adc", .order = 2, .weighted = HOT_ZERO};
     float *values;
     hot_merit *merits;
     size_t usable = 0;
@@ -98,7 +99,7 @@ static hot_status first_choice(hot_response_search *search, hot_response **respo
 
 static hot_fit_options fod_options(const hot_response_search *search)
 {
-    return (hot_fit_options){.size = sizeof(hot_fit_options), .model = "fod", .order = search->order, .regularise = -1};
+    return (hot_fit_options){.size = sizeof(hot_fit_options), .model = "fod", .order = search->order};
 }
 
 /* Round 1: fods in the sample, from which the candidates of the further rounds come. */
@@ -237,7 +238,7 @@ static hot_status find_usual(hot_response_search *search, float *work, float *te
  * carry less. */
 static hot_status choose_order(hot_response_search *search)
 {
-    const hot_fit_options probe = {.size = sizeof probe, .model = "adc", .order = 0, .regularise = -1};
+    const hot_fit_options probe = {.size = sizeof probe, .model = "adc", .weighted = HOT_ZERO};
     hot_plan *plan = NULL;
     hot_status status = hot_plan_make(search->context, search->dwi, &probe, NULL, 0, &plan);
     if (status != HOT_OK)
@@ -251,17 +252,19 @@ static hot_status choose_order(hot_response_search *search)
 hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                  hot_response **response, size_t *voxels)
 {
+    if (response)
+        *response = NULL;
+    HOT_NEED(context, dwi, response);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_response_estimate(context, dwi, all, lmax, response, voxels));
     hot_status status = HOT_OK;
     hot_response *current = NULL;
     hot_response_search *search = NULL;
     float *work = NULL, *tensors = NULL;
     size_t chosen = 0;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
-    if (!dwi || !mask || !response || lmax < 0 || lmax > 16 || lmax % 2 != 0)
+    if (lmax < 0 || lmax > 16 || lmax % 2 != 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "a response needs data, a mask, and an even lmax from 2 to 16, not %d", lmax);
-    *response = NULL;
+                                "a response needs an even lmax from 2 to 16, not %d", lmax);
     if (!hot_dwi_has_b0(dwi))
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2); a response "
                                 "needs the signal without diffusion weighting", hot_dwi_name(dwi));

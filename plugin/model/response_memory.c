@@ -1,4 +1,6 @@
 /* The single-fibre response: memory and access. */
+#include <math.h>
+
 #include "core/fields.h"
 
 void hot_response_destroy(hot_response **response)
@@ -9,11 +11,11 @@ void hot_response_destroy(hot_response **response)
     hot_context_free(gone->context, gone);
 }
 
-size_t hot_response_shells(const hot_response *response) { return response->shells; }
+size_t hot_response_shells(const hot_response *response) { return response ? response->shells : 0; }
 
-int hot_response_lmax(const hot_response *response) { return response->lmax; }
+int hot_response_lmax(const hot_response *response) { return response ? response->lmax : 0; }
 
-double hot_response_noise(const hot_response *response) { return response->noise; }
+double hot_response_noise(const hot_response *response) { return response ? response->noise : 0; }
 
 hot_status hot_response_set_noise(hot_response *response, double noise)
 {
@@ -28,7 +30,10 @@ hot_status hot_response_set_noise(hot_response *response, double noise)
 
 const double *hot_response_row(const hot_response *response, size_t shell, double *b)
 {
+    const int there = response && shell < response->shells;
     if (b)
-        *b = response->b[shell];
+        *b = there ? response->b[shell] : NAN;
+    if (!there)
+        return NULL;
     return response->rows + shell * ((size_t)response->lmax / 2 + 1);
 }

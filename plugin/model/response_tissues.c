@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "dwi/gather.h"
 #include "response_estimate.h"
 #include "symtensor/sphere.h"
@@ -381,7 +382,7 @@ static hot_status measure_sharpness(search *s, size_t count, int order, double u
     float *tensors = hot_context_alloc(context, BLOCK, (terms + 1) * sizeof *tensors), *amounts = NULL;
     hot_status status = design && tensors ? sharp_design(s, order, unit, csf, to_sh, design) : HOT_ERROR_MEMORY;
     const hot_msmt_problem problem = {.size = sizeof problem, .order = order, .tissues = 1, .rows = s->volumes,
-                                      .design = design, .constraint = HOT_MSMT_NONNEGATIVE};
+                                      .design = design, .constraint = HOT_CONSTRAINT_NONNEGATIVE};
     hot_sphere_lattice(LOOK, look);
     for (size_t first = 0; first < count && status == HOT_OK; first += BLOCK) {
         const size_t here = count - first < BLOCK ? count - first : BLOCK;
@@ -531,12 +532,14 @@ static int usual_layers(hot_context *context, const hot_grid *grid)
 hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          int erode, hot_response *responses[3], size_t voxels[3])
 {
+    HOT_NEED(context, dwi, responses);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &dwi->grid,
+                            hot_response_estimate_tissues(context, dwi, all, lmax, erode, responses, voxels));
     search s = {.context = context, .dwi = dwi};
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
-    if (!dwi || !mask || !responses || lmax < 0 || lmax > 16 || lmax % 2 != 0)
+    if (lmax < 0 || lmax > 16 || lmax % 2 != 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "responses of tissues need data, a mask, and an even lmax from 2 to 16, not %d",
+                                "responses of tissues need an even lmax from 2 to 16, not %d",
                                 lmax);
     memset(responses, 0, 3 * sizeof *responses);
     s.volumes = hot_dwi_volumes(dwi);
@@ -547,7 +550,9 @@ hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dw
                                 hot_dwi_name(dwi), s.shells);
     hot_status status = hot_mask_check(context, mask, hot_dwi_grid(dwi));
     if (status == HOT_OK)
-        status = list_inside(&s, mask, erode < 0 ? usual_layers(context, hot_dwi_grid(dwi)) : erode);
+        status = list_inside(&s, mask, erode == 0          ? usual_layers(context, hot_dwi_grid(dwi))
+                                       : erode == HOT_ZERO ? 0
+                                                           : erode);
     if (status != HOT_OK)
         return status;
     s.values = hot_context_alloc(context, s.count + 1, sizeof *s.values);

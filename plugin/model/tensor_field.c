@@ -1,4 +1,5 @@
 /* A field of packed symmetric tensors: memory and access. */
+#include "common/arguments.h"
 #include "core/fields.h"
 
 #include <string.h>
@@ -35,6 +36,12 @@ hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int
 hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
                                    const float *values, hot_tensor_field **field)
 {
+    if (field)
+        *field = NULL;
+    HOT_NEED(context, grid, model, values, field);
+    const hot_status known = hot_grid_check(context, grid);
+    if (known != HOT_OK)
+        return known;
     hot_status status = hot_tensor_field_make(context, grid, order, model, field);
     if (status != HOT_OK)
         return status;
@@ -54,27 +61,33 @@ void hot_tensor_field_destroy(hot_tensor_field **field)
     hot_context_free(gone->context, gone);
 }
 
-const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field) { return &field->grid; }
+const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field) { return field ? &field->grid : NULL; }
 
-int hot_tensor_field_order(const hot_tensor_field *field) { return field->order; }
+int hot_tensor_field_order(const hot_tensor_field *field) { return field ? field->order : 0; }
 
-const char *hot_tensor_field_model(const hot_tensor_field *field) { return field->model; }
+const char *hot_tensor_field_model(const hot_tensor_field *field) { return field ? field->model : NULL; }
 
-const float *hot_tensor_field_values(const hot_tensor_field *field) { return field->values; }
+const float *hot_tensor_field_values(const hot_tensor_field *field) { return field ? field->values : NULL; }
 
-const hot_response *hot_tensor_field_response(const hot_tensor_field *field) { return field->response; }
+const hot_response *hot_tensor_field_response(const hot_tensor_field *field) { return field ? field->response : NULL; }
 
 void hot_tensor_field_counts(const hot_tensor_field *field, size_t *fitted, size_t *flagged)
 {
-    *fitted = field->fitted;
-    *flagged = field->flagged;
+    if (fitted)
+        *fitted = field ? field->fitted : 0;
+    if (flagged)
+        *flagged = field ? field->flagged : 0;
 }
 
-size_t hot_tensor_field_tissues(const hot_tensor_field *field) { return field->extra ? field->extra_count - 1 : 0; }
+size_t hot_tensor_field_tissues(const hot_tensor_field *field)
+{
+    return field && field->extra ? field->extra_count - 1 : 0;
+}
 
 hot_status hot_tensor_field_amounts(hot_context *context, const hot_tensor_field *field, float *amounts,
                                     float *residual)
 {
+    HOT_NEED(context, field);
     if (!field->extra)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a field of the model %s has no tissues; msmt's has",
                                 field->model);

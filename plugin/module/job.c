@@ -15,6 +15,9 @@ typedef struct job {
     hot_context *context;
     hot_module_outputs outputs;
     hot_run_job run;
+    hot_fit_options fit; /* these three: what the values say */
+    hot_peaks_options peaks;
+    hot_signal_find_options signal;
     double progress; /* of all; never goes back */
     char warning[256];
 } job;
@@ -95,8 +98,8 @@ static hot_status read_tissues(job *j)
             return hot_context_blame(j->context, status, others[t].name);
         j->run.tissue_count++;
     }
-    j->run.options.fit.tissues = (const hot_response *const *)j->run.tissues;
-    j->run.options.fit.tissue_count = j->run.tissue_count;
+    j->run.fit.tissues = (const hot_response *const *)j->run.tissues;
+    j->run.fit.tissue_count = j->run.tissue_count;
     return HOT_OK;
 }
 
@@ -126,31 +129,34 @@ static hot_status read_inputs(job *j)
     return status == HOT_OK ? read_tissues(j) : status;
 }
 
-static hot_status fill_options(const job *j, hot_run_options *options)
+/* The library's option for a number of the module, of which -1 is the default. */
+static double option_of(double value) { return value < 0 ? 0 : value == 0 ? HOT_ZERO : value; }
+
+static hot_status fill_options(job *j, hot_run_options *options)
 {
     const hot_module_values *v = j->values;
     *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
                                  .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
-                                 .denoise = v->denoise,
+                                 .denoise = v->denoise, .fit = &j->fit, .peaks = &j->peaks, .signal = &j->signal,
                                  .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
-    options->fit = (hot_fit_options){.size = sizeof options->fit, .model = v->model, .regularise = -1, .weighted = -1,
-                                     .constraint = strcmp(v->constraint, "hpsd") == 0   ? HOT_CONSTRAINT_HPSD
-                                                   : strcmp(v->constraint, "none") == 0 ? HOT_CONSTRAINT_NONE
-                                                                                        : HOT_CONSTRAINT_NONNEGATIVE,
-                                     .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
-    options->peaks = (hot_peaks_options){.size = sizeof options->peaks, .max_fibers = v->max_fibers,
-                                         .method = strcmp(v->method, "auto") == 0 ? NULL : v->method,
-                                         .threshold = v->threshold, .min_angle = v->min_angle,
-                                         .min_amplitude = v->min_amplitude, .starts = (size_t)v->starts,
-                                         .basin = v->basin};
+    j->fit = (hot_fit_options){.size = sizeof j->fit, .model = v->model,
+                               .constraint = strcmp(v->constraint, "hpsd") == 0   ? HOT_CONSTRAINT_HPSD
+                                             : strcmp(v->constraint, "none") == 0 ? HOT_CONSTRAINT_NONE
+                                                                                  : HOT_CONSTRAINT_NONNEGATIVE,
+                               .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
+    j->peaks = (hot_peaks_options){.size = sizeof j->peaks, .max_fibers = v->max_fibers,
+                                   .method = strcmp(v->method, "auto") == 0 ? NULL : v->method,
+                                   .threshold = option_of(v->threshold), .min_angle = option_of(v->min_angle),
+                                   .min_amplitude = option_of(v->min_amplitude), .starts = (size_t)v->starts,
+                                   .basin = v->basin};
     /* hosts show these two as chosen where the user has chosen nothing */
     if (strcmp(v->model, "fod") == 0 && strcmp(v->method, "auto") == 0)
-        options->fit.model = NULL;
-    options->signal.sigma = v->sigma;
-    options->signal.noise_model = strcmp(v->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
-                                  : strcmp(v->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
-                                                                          : HOT_NOISE_AUTO;
-    if (!hot_shift_parse(v->shift, &options->peaks.shift, &options->peaks.alpha))
+        j->fit.model = NULL;
+    j->signal = (hot_signal_find_options){.size = sizeof j->signal, .sigma = v->sigma,
+                                          .noise_model = strcmp(v->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
+                                                         : strcmp(v->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
+                                                                                                 : HOT_NOISE_AUTO};
+    if (!hot_shift_parse(v->shift, &j->peaks.shift, &j->peaks.alpha))
         return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, "shift",
                                           "'%s' is not adaptive, none or a number", v->shift);
     return HOT_OK;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "io/common/output.h"
 #include "io/common/plain_numbers.h"
 #include "page.h"
@@ -298,8 +299,7 @@ hot_status hot_page_put(hot_context *context, FILE *file, const void *what)
 
 hot_status hot_run_report(hot_context *context, const char *folder, const char *background, const char *path)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    HOT_NEED(context, folder, path);
     if (!folder || !path)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run_report: no folder, or no place for the page");
     hot_page page = {.context = context, .folder = folder};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "dwi/gather.h"
 #include "fibers/signal_samples.h"
 #include "model/model.h"
@@ -85,7 +86,7 @@ hot_status hot_run_learned_open(hot_run_job *job)
     if (!options->learned)
         return HOT_OK;
     const char *twice = options->mask || options->mask_in_memory      ? "mask"
-                        : options->response || options->fit.response ? "response"
+                        : options->response || options->fit->response ? "response"
                                                                       : NULL;
     if (twice)
         return hot_context_fail_parameter(job->context, HOT_ERROR_ARGUMENT, twice, "it is in '%s' already: give it to "
@@ -228,7 +229,7 @@ hot_status hot_run_learned_response(hot_run_job *job)
     const cJSON *kept = get(job->learned, "response"), *item;
     size_t count = 0;
     hot_status status = HOT_OK;
-    const hot_model *model = hot_model_find(job->options.fit.model);
+    const hot_model *model = hot_model_find(job->fit.model);
     if (!kept) /* a name that is none's is refused by the fit */
         return model && model->needs_response ? damaged(job, "it has no response") : HOT_OK;
     job->response_from = word(kept, "from");
@@ -245,8 +246,8 @@ hot_status hot_run_learned_response(hot_run_job *job)
     }
     if (!job->response_from || count == 0)
         return damaged(job, "it has no response");
-    job->options.fit.tissues = count > 1 ? (const hot_response *const *)job->tissues : NULL;
-    job->options.fit.tissue_count = job->tissue_count;
+    job->fit.tissues = count > 1 ? (const hot_response *const *)job->tissues : NULL;
+    job->fit.tissue_count = job->tissue_count;
     return HOT_OK;
 }
 
@@ -349,7 +350,7 @@ static uint32_t hash(uint32_t from, const void *bytes, size_t count) /* FNV-1a *
 static hot_status describe(const hot_run_job *job, cJSON **made_of)
 {
     const hot_run_options *options = &job->options;
-    const hot_signal_find_options *signal = &options->signal;
+    const hot_signal_find_options *signal = options->signal;
     const size_t volumes = hot_dwi_volumes(job->dwi);
     size_t voxel[HASHED];
     const size_t count = hot_mask_sample(job->mask, HASHED, voxel);
@@ -366,10 +367,10 @@ static hot_status describe(const hot_run_job *job, cJSON **made_of)
                                                                volumes * sizeof(double)),
                                                           hot_dwi_gradients(job->dwi), 3 * volumes * sizeof(double)));
         cJSON_AddNumberToObject(object, "samples", hash(2166136261u, samples, count * volumes * sizeof *samples));
-        cJSON_AddStringToObject(object, "model", options->fit.model);
+        cJSON_AddStringToObject(object, "model", options->fit->model);
         cJSON_AddStringToObject(object, "method", job->method->name);
-        cJSON_AddNumberToObject(object, "order", job->order_before ? job->order_before : options->fit.order);
-        cJSON_AddNumberToObject(object, "max_fibers", options->peaks.max_fibers);
+        cJSON_AddNumberToObject(object, "order", job->order_before ? job->order_before : options->fit->order);
+        cJSON_AddNumberToObject(object, "max_fibers", options->peaks->max_fibers);
         cJSON_AddBoolToObject(object, "denoise", options->denoise);
         add_all(object, "diffusivities", (double[]){options->axial_diffusivity, options->radial_diffusivity}, 2);
         cJSON_AddNumberToObject(object, "noise_model", signal->noise_model);
@@ -449,8 +450,10 @@ cleanup:
 
 hot_status hot_run_learned_record(hot_context *context, const char *path, char **record)
 {
+    if (record)
+        *record = NULL;
+    HOT_NEED(context, path, record);
     hot_run_job job = {.context = context, .options = {.learned = path}};
-    *record = NULL;
     hot_status status = hot_run_learned_open(&job);
     if (status == HOT_OK) {
         const char *text = word(job.learned, "record");

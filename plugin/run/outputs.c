@@ -108,7 +108,7 @@ const char *hot_run_output_name(size_t index, const char **file, const char **he
 /* What is missing for it, as words of a message; NULL: nothing. */
 static const char *missing(const output *o, const hot_run_options *options, const hot_peaks_method *method)
 {
-    const char *model = options->fit.model ? options->fit.model : "fod";
+    const char *model = options->fit->model ? options->fit->model : "fod";
     if (o->needs == RESPONSE && strcmp(model, "fod") != 0 && strcmp(model, "msmt") != 0)
         return "goes with the models fod and msmt";
     if (o->needs == FOD && strcmp(model, "fod") != 0)
@@ -117,7 +117,7 @@ static const char *missing(const output *o, const hot_run_options *options, cons
         return "goes with the model msmt";
     if ((o->needs == SIGNAL_METHOD || o->needs == CONES) && !method->find_in_signals)
         return "goes with the method signal";
-    if (o->needs == SAMPLES && options->signal.samples <= 0)
+    if (o->needs == SAMPLES && options->signal->samples <= 0)
         return "goes with --samples";
     if (o->needs == DENOISING && !options->denoise)
         return "goes with --denoise";

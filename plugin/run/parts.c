@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "io/common/output.h"
 #include "model/model.h"
 #include "resume.h"
@@ -258,7 +259,7 @@ static hot_status recall(void *user, hot_signal_found *found)
 
 hot_status hot_run_parts_recall_fibers(hot_run_job *job)
 {
-    const int most = job->options.peaks.max_fibers;
+    const int most = job->peaks.max_fibers;
     const size_t voxels = hot_grid_voxels(&job->mask->grid);
     float *peaks = hot_context_calloc(job->context, voxels, 3 * (size_t)most * sizeof *peaks);
     hot_status status = peaks ? recall(job, &(hot_signal_found){.max_fibers = most, .peaks = peaks}) : HOT_ERROR_MEMORY;
@@ -279,7 +280,7 @@ void hot_run_part_hook(hot_run_job *job)
     else if (job->share)
         job->part.keep = keep;
     hot_run_resume_hook(job);
-    job->options.signal.part = &job->part;
+    job->signal.part = &job->part;
 }
 
 hot_status hot_run_parts_compare(hot_run_job *job)
@@ -335,9 +336,11 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
 
 hot_status hot_run_parts_record(hot_context *context, const char *folder, char **record)
 {
+    if (record)
+        *record = NULL;
+    HOT_NEED(context, folder, record);
     part_file open;
     int parts;
-    *record = NULL;
     hot_status status = find_parts(context, folder, &parts);
     char *name = status == HOT_OK ? file_name(context, folder, 1, parts) : NULL;
     if (status == HOT_OK)

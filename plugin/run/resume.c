@@ -67,12 +67,13 @@ static char *describe(const hot_run_job *job)
 {
     const hot_run_options *o = &job->options;
     const double numbers[] = {
-        (double)o->fit.order, o->fit.regularise, o->fit.weighted, o->fit.estimate_s0, o->fit.positive,
-        (double)o->fit.constraint, (double)o->fit.kernel, o->peaks.max_fibers, o->peaks.threshold, o->peaks.min_angle,
-        o->peaks.min_amplitude, (double)o->peaks.starts, (double)o->peaks.shift, o->peaks.alpha, o->peaks.basin,
-        (double)o->signal.noise_model, o->signal.sigma, o->signal.samples, o->signal.keep_cones, o->denoise,
+        (double)o->fit->order, o->fit->regularise, o->fit->weighted, o->fit->estimate_s0, o->fit->positive,
+        (double)o->fit->constraint, (double)o->fit->kernel, o->peaks->max_fibers, o->peaks->threshold,
+        o->peaks->min_angle, o->peaks->min_amplitude, (double)o->peaks->starts, (double)o->peaks->shift,
+        o->peaks->alpha, o->peaks->basin,
+        (double)o->signal->noise_model, o->signal->sigma, o->signal->samples, o->signal->keep_cones, o->denoise,
         o->axial_diffusivity, o->radial_diffusivity, job->without_maps, job->without_tensors};
-    const char *const texts[] = {hot_version(), o->fit.model, job->method->name, o->mask, o->response, o->learned};
+    const char *const texts[] = {hot_version(), o->fit->model, job->method->name, o->mask, o->response, o->learned};
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cJSON_AddItemToArray(list, cJSON_CreateString(texts[i] ? texts[i] : ""));
@@ -138,7 +139,7 @@ hot_status hot_run_resume_begin(hot_run_job *job)
         return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is used by a run that is at work", mine->folder);
     if (was_completed(job))
         o->force = 1; /* only the end of it is done again */
-    if (!o->learned && !o->mask_in_memory && !o->fit.response && stat(mine->model, &about) == 0) {
+    if (!o->learned && !o->mask_in_memory && !o->fit->response && stat(mine->model, &about) == 0) {
         o->learned = mine->model;
         o->mask = o->response = NULL; /* in the model */
     }
@@ -257,13 +258,13 @@ void hot_run_resume_hook(hot_run_job *job)
 hot_status hot_run_resume_find(hot_run_job *job)
 {
     const size_t voxels = hot_grid_voxels(&job->mask->grid), step = 8 * slab_of(job); /* each costs a whole field */
-    const int most = job->options.peaks.max_fibers;
+    const int most = job->peaks.max_fibers;
     const size_t row = 3 * (size_t)most;
     hot_mask *share = NULL;
     float *peaks = hot_context_calloc(job->context, voxels, row * sizeof *peaks);
     hot_status status = peaks ? hot_mask_copy(job->context, job->mask, &job->mask->grid, &share) : HOT_ERROR_MEMORY;
     const hot_signal_found found = {.max_fibers = most, .peaks = peaks};
-    job->options.peaks.mask = share;
+    job->peaks.mask = share;
     for (size_t first = 0; first < voxels && status == HOT_OK; first += step) {
         const size_t count = voxels - first < step ? voxels - first : step;
         int known = 0;
@@ -275,14 +276,14 @@ hot_status hot_run_resume_find(hot_run_job *job)
         memset(share->bytes, 0, voxels);
         memcpy(share->bytes + first, job->mask->bytes + first, count);
         hot_fiber_field *some = NULL;
-        status = hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &some);
+        status = hot_fiber_field_find(job->context, job->tensors, &job->peaks, &some);
         if (status == HOT_OK) {
             memcpy(peaks + first * row, some->peaks + first * row, count * row * sizeof *peaks);
             status = keep_slab(job, &found, first, count);
         }
         hot_fiber_field_destroy(&some);
     }
-    job->options.peaks.mask = NULL;
+    job->peaks.mask = NULL;
     hot_mask_destroy(&share);
     if (status == HOT_OK)
         status = hot_fiber_field_adopt(job->context, &job->mask->grid, most, &peaks, &job->fibers);

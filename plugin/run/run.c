@@ -8,9 +8,9 @@
 
 #include <omp.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
-#include "common/options.h"
 #include "core/memory.h"
 #include "dwi/denoise_shape.h"
 #include "dwi/dwi_private.h"
@@ -39,41 +39,6 @@ static void end_stage(hot_run_job *job, const char *name)
         job->stage[job->stages++].seconds = now - job->stage_began;
     }
     job->stage_began = now;
-}
-
-hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options)
-{
-    hot_context *context = job->context;
-    hot_run_options *mine = &job->options;
-    job->began = job->stage_began = hot_run_now();
-    job->sigma = job->snr = NAN;
-    mine->size = sizeof *mine;
-    hot_status status = hot_options_read(context, "hot_run_options", options, mine);
-    if (status != HOT_OK)
-        return status;
-    if (mine->fit.size == 0)
-        mine->fit = (hot_fit_options){.size = sizeof mine->fit, .regularise = -1, .weighted = -1};
-    if (mine->peaks.size == 0)
-        mine->peaks = (hot_peaks_options){.size = sizeof mine->peaks, .threshold = -1, .min_angle = -1,
-                                          .min_amplitude = -1};
-    status = hot_run_check(context, mine, NULL, NULL, &job->method);
-    if (status != HOT_OK)
-        return status;
-    job->by_default = !mine->fit.model && !mine->peaks.method && !mine->response && !mine->fit.response &&
-                      !(mine->axial_diffusivity > 0) && !(mine->signal.sigma > 0) && !mine->signal.sigma_map &&
-                      mine->signal.noise_model == HOT_NOISE_AUTO && mine->signal.samples == 0;
-    if (!mine->fit.model)
-        mine->fit.model = "fod";
-    mine->peaks.method = job->method->name;
-    if (mine->peaks.max_fibers == 0)
-        mine->peaks.max_fibers = 3;
-    if (mine->peaks.starts == 0)
-        mine->peaks.starts = job->method->starts;
-    mine->peaks.mask = NULL;
-    mine->signal.size = sizeof mine->signal;
-    mine->signal.max_fibers = mine->peaks.max_fibers;
-    mine->signal.clean_response = mine->signal.clean_response || mine->axial_diffusivity > 0;
-    return HOT_OK;
 }
 
 /* Each of the names in a list with commas. */
@@ -154,9 +119,9 @@ static hot_status denoise(hot_run_job *job)
     job->borrowed = 0;
     job->dwi = denoised;
     job->sigma = usual;
-    job->options.signal.denoised = 1;
-    if (job->sigma > 0 && !(job->options.signal.sigma > 0) && !job->options.signal.sigma_map)
-        job->options.signal.sigma_map = job->noise;
+    job->signal.denoised = 1;
+    if (job->sigma > 0 && !(job->signal.sigma > 0) && !job->signal.sigma_map)
+        job->signal.sigma_map = job->noise;
     return HOT_OK;
 }
 
@@ -226,8 +191,8 @@ static hot_status take_tissues(hot_run_job *job, hot_response **all, size_t coun
     job->response = all[0];
     job->tissue_count = count - 1;
     memcpy(job->tissues, all + 1, job->tissue_count * sizeof *all);
-    job->options.fit.tissues = (const hot_response *const *)job->tissues;
-    job->options.fit.tissue_count = job->tissue_count;
+    job->fit.tissues = (const hot_response *const *)job->tissues;
+    job->fit.tissue_count = job->tissue_count;
     return HOT_OK;
 }
 
@@ -246,17 +211,17 @@ static hot_status load_tissues(hot_run_job *job)
 static hot_status make_response(hot_run_job *job)
 {
     const hot_run_options *options = &job->options;
-    const hot_model *model = hot_model_find(options->fit.model);
+    const hot_model *model = hot_model_find(options->fit->model);
     if (!model || !model->needs_response) /* a name that is none's is refused by the fit */
         return HOT_OK;
-    if (options->response && !job->response && strcmp(options->fit.model, "msmt") == 0)
+    if (options->response && !job->response && strcmp(options->fit->model, "msmt") == 0)
         return load_tissues(job);
     const int lmax = 0; /* what the data and the order need is known to the response's makers */
-    if (options->response || options->fit.response || job->response) {
+    if (options->response || options->fit->response || job->response) {
         job->response_from = options->response ? options->response : "given";
         hot_status status = HOT_OK;
         if (!job->response) /* else it was read before */
-            status = options->fit.response ? hot_response_copy(job->context, options->fit.response, &job->response)
+            status = options->fit->response ? hot_response_copy(job->context, options->fit->response, &job->response)
                                            : hot_response_load(job->context, options->response, &job->response);
         return status == HOT_OK ? hot_response_check(job->context, job->response, NULL) : status;
     }
@@ -269,7 +234,7 @@ static hot_status make_response(hot_run_job *job)
     if (hot_response_wants_tissues(model, job->dwi)) {
         hot_response *all[3];
         size_t voxels[3];
-        hot_status status = hot_response_estimate_tissues(job->context, job->dwi, job->mask, lmax, -1, all, voxels);
+        hot_status status = hot_response_estimate_tissues(job->context, job->dwi, job->mask, lmax, 0, all, voxels);
         return status == HOT_OK ? take_tissues(job, all, 3) : status;
     }
     return hot_response_estimate(job->context, job->dwi, job->mask, lmax, &job->response, &job->response_voxels);
@@ -280,14 +245,14 @@ static hot_status make_response(hot_run_job *job)
 static hot_status fit(hot_run_job *job)
 {
     hot_status status;
-    job->options.fit.response = job->response;
+    job->fit.response = job->response;
     if (job->options.learn || (job->without_tensors && job->method->find_in_signals)) {
         hot_plan *plan = NULL;
-        status = hot_plan_make(job->context, job->dwi, &job->options.fit, job->response, 1, &plan);
+        status = hot_plan_make(job->context, job->dwi, &job->fit, job->response, 1, &plan);
         hot_plan_free(&plan);
         return status;
     }
-    status = hot_tensor_field_fit(job->context, job->dwi, job->mask, &job->options.fit, &job->tensors);
+    status = hot_tensor_field_fit(job->context, job->dwi, job->mask, &job->fit, &job->tensors);
     if (status == HOT_OK)
         hot_tensor_field_counts(job->tensors, &job->result.fitted, &job->result.flagged);
     return status;
@@ -303,14 +268,14 @@ static void forget_signals(void *user, size_t end)
 static hot_status find_in_signals(hot_run_job *job)
 {
     hot_signal_maps *maps = &job->maps;
-    job->options.signal.keep_maps = !job->without_maps || job->share;
+    job->signal.keep_maps = !job->without_maps || job->share;
     hot_run_part_hook(job);
     if (!job->borrowed && job->dwi->summary && hot_run_outputs_spare_signals(job->outputs))
         job->part.used = forget_signals;
     hot_status status = job->learned ? hot_run_learned_signal(job) : HOT_OK;
     if (status == HOT_OK)
         status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
-                                                     &job->options.signal, maps, &job->fibers);
+                                                     &job->signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given */
         job->snr *= job->sigma / maps->sigma;  /* one noise, one SNR */
         job->sigma = maps->sigma;
@@ -335,8 +300,8 @@ static hot_status find(hot_run_job *job)
         return hot_run_parts_recall_fibers(job);
     if (job->resume)
         return hot_run_resume_find(job);
-    job->options.peaks.mask = job->share;
-    hot_status status = hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
+    job->peaks.mask = job->share;
+    hot_status status = hot_fiber_field_find(job->context, job->tensors, &job->peaks, &job->fibers);
     return status == HOT_OK && job->share ? hot_run_part_keep_fibers(job) : status;
 }
 
@@ -446,7 +411,7 @@ void hot_run_free(hot_run_job *job)
     job->background = NULL;
     hot_context_free(job->context, job->noise);
     job->noise = NULL;
-    hot_signal_maps_free(job->context, &job->maps);
+    hot_signal_maps_free(&job->maps);
     hot_fiber_field_destroy(&job->fibers);
     hot_fiber_field_destroy(&job->peaks_fod);
     hot_tensor_field_destroy(&job->tensors);
@@ -485,6 +450,7 @@ static hot_status write_page(hot_run_job *job)
 
 hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result)
 {
+    HOT_NEED(context);
     hot_run_job job = {.context = context, .log = cJSON_CreateArray()};
     hot_context_listen(context, hear, &job);
     hot_status status = hot_run_take_options(&job, options);
@@ -495,7 +461,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     const int is_part = job.options.parts > 0, is_folder = !is_part && !job.options.learn;
     job.without_tensors = !is_folder || hot_run_outputs_spare_tensors(job.outputs);
     job.without_maps = hot_run_outputs_spare_maps(job.outputs);
-    job.options.signal.keep_cones |= hot_run_outputs_want_cones(job.outputs);
+    job.signal.keep_cones |= hot_run_outputs_want_cones(job.outputs);
     if (status == HOT_OK && !job.options.input)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)
@@ -562,10 +528,9 @@ cleanup:
 hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
                            hot_run_fields *fields, hot_run_result *result)
 {
+    HOT_NEED(context, dwi, fields);
     const hot_run_options none = {.size = sizeof none};
     hot_run_job job = {.context = context};
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
     if (!dwi || !fields)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run_compute: no data, or no place for the fields");
     memset(fields, 0, sizeof *fields);
@@ -587,7 +552,7 @@ hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_r
     return status;
 }
 
-void hot_run_fields_free(hot_context *context, hot_run_fields *fields)
+void hot_run_fields_free(hot_run_fields *fields)
 {
     if (!fields)
         return;
@@ -595,5 +560,5 @@ void hot_run_fields_free(hot_context *context, hot_run_fields *fields)
     hot_response_destroy(&fields->response);
     hot_tensor_field_destroy(&fields->tensors);
     hot_fiber_field_destroy(&fields->fibers);
-    hot_signal_maps_free(context, &fields->maps);
+    hot_signal_maps_free(&fields->maps);
 }

@@ -14,7 +14,10 @@ typedef struct hot_run_resume hot_run_resume;
 
 typedef struct hot_run_job {
     hot_context *context;
-    hot_run_options options; /* a copy, with the defaults filled in */
+    hot_run_options options; /* a copy, with the defaults filled in; it points to the three below */
+    hot_fit_options fit;
+    hot_peaks_options peaks;
+    hot_signal_find_options signal;
     const hot_peaks_method *method;
     int by_default; /* neither model nor method was given, nor an option that goes with only some of them */
     hot_folder folder;
@@ -63,16 +66,17 @@ typedef struct hot_run_job {
 hot_status hot_run_choose_order(hot_run_job *job);
 void hot_run_follow_response(hot_run_job *job);
 
-/* The rules: whether the options go together. given: tells which options were given although their value does not show
- * it; NULL = none. *method: the one that will find the fibres. Fails with HOT_ERROR_ARGUMENT; hot_context_parameter
- * names the option at fault. The second looks at the options of model and response alone. */
+/* The rules: whether the options, whose fit, peaks and signal are there, go together. given: tells which options were
+ * given although their value does not show it; NULL = none. *method: the one that will find the fibres. Fails with
+ * HOT_ERROR_ARGUMENT; hot_context_parameter names the option at fault. The second looks at the options of model and
+ * response alone. */
 hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
                          const void *user, const hot_peaks_method **method);
 hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
                                const void *user);
 
-/* Copies the caller's options into a zeroed job (but for its context); what an older, shorter struct lacks keeps its
- * default. Errors: those of hot_run_check. */
+/* Copies the caller's options into a zeroed job (but for its context), which must then stay where it is. Errors: those
+ * of hot_run_check. */
 hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options);
 
 /* From job->dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit,

@@ -21,16 +21,16 @@ static hot_status settle_order_2(hot_run_job *job, int *settled)
     if (!*settled)
         return status;
     if (job->by_default) {
-        mine->fit.model = "adc";
-        job->method = hot_peaks_method_default(mine->fit.model);
-        mine->peaks.method = job->method->name;
-        mine->peaks.starts = job->method->starts;
+        job->fit.model = "adc";
+        job->method = hot_peaks_method_default(job->fit.model);
+        job->peaks.method = job->method->name;
+        job->peaks.starts = job->method->starts;
         status = hot_run_outputs_choose(job->context, mine, job->method, &job->outputs);
     }
-    mine->peaks.max_fibers = mine->signal.max_fibers = 1;
+    job->peaks.max_fibers = job->signal.max_fibers = 1;
     hot_context_log(job->context, HOT_LOG_NOTE,
                     "%zu gradient directions: %s of order 2, at most one direction per voxel (order 4 takes 15, order "
-                    "6 takes 28)", distinct, strcmp(mine->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
+                    "6 takes 28)", distinct, strcmp(job->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
     return status;
 }
 
@@ -38,13 +38,13 @@ static hot_status settle_order_2(hot_run_job *job, int *settled)
 hot_status hot_run_choose_order(hot_run_job *job)
 {
     int settled = 0;
-    if (job->options.fit.order != 0)
+    if (job->fit.order != 0)
         return HOT_OK;
     job->order_by_default = 1;
     int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
     if (highest < 0)
         return HOT_ERROR_MEMORY;
-    job->options.fit.order = highest >= 6 || highest == 0 ? 6 : highest;
+    job->fit.order = highest >= 6 || highest == 0 ? 6 : highest;
     if (highest > 0 && highest < job->method->order_min)
         return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "method",
                                           "%s needs tensors of order %d, and the directions of this scheme determine "
@@ -66,19 +66,19 @@ void hot_run_follow_response(hot_run_job *job)
 {
     const hot_response *r = job->response;
     int order = 2;
-    if (!job->order_by_default || !r || strcmp(job->options.fit.model, "fod") != 0)
+    if (!job->order_by_default || !r || strcmp(job->fit.model, "fod") != 0)
         return;
-    for (int has = 1; has && order < job->options.fit.order && order < r->lmax; order += has ? 2 : 0) {
+    for (int has = 1; has && order < job->fit.order && order < r->lmax; order += has ? 2 : 0) {
         has = 0;
         for (size_t shell = 0; shell < r->shells; shell++) {
             const double *row = r->rows + shell * (size_t)(r->lmax / 2 + 1);
             has = has || fabs(row[order / 2 + 1]) > flat * fabs(row[0]);
         }
     }
-    if (order < 4 || order < job->method->order_min || order == job->options.fit.order || order == r->lmax)
+    if (order < 4 || order < job->method->order_min || order == job->fit.order || order == r->lmax)
         return; /* the fit says what is wrong, if anything is */
     hot_context_log(job->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d",
                     order, order + 2);
-    job->order_before = job->options.fit.order;
-    job->options.fit.order = order;
+    job->order_before = job->fit.order;
+    job->fit.order = order;
 }

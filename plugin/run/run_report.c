@@ -114,10 +114,13 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
     ADD(cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom));
 }
 
+/* What an option was set to; NaN, which JSON has as null: nothing. */
+static double meant(double option) { return option == 0 ? NAN : option == HOT_ZERO ? 0 : option; }
+
 static void add_settings(cJSON *root, const hot_run_job *job)
 {
-    const hot_fit_options *fit = &job->options.fit;
-    const hot_peaks_options *peaks = &job->options.peaks;
+    const hot_fit_options *fit = &job->fit;
+    const hot_peaks_options *peaks = &job->peaks;
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
     add_text(settings, "model", fit->model);
     ADD(cJSON_AddNumberToObject(settings, "order", fit->order));
@@ -128,8 +131,8 @@ static void add_settings(cJSON *root, const hot_run_job *job)
         ADD(cJSON_AddNumberToObject(settings, "axial_diffusivity", job->options.axial_diffusivity));
         ADD(cJSON_AddNumberToObject(settings, "radial_diffusivity", job->options.radial_diffusivity));
     }
-    if (fit->regularise >= 0)
-        ADD(cJSON_AddNumberToObject(settings, "regularise", fit->regularise));
+    if (fit->regularise != 0)
+        ADD(cJSON_AddNumberToObject(settings, "regularise", meant(fit->regularise)));
     if (strcmp(fit->model, "msmt") == 0) {
         add_text(settings, "constraint", fit->constraint == HOT_CONSTRAINT_NONE   ? "none"
                                          : fit->constraint == HOT_CONSTRAINT_HPSD ? "hpsd"
@@ -143,9 +146,9 @@ static void add_settings(cJSON *root, const hot_run_job *job)
         add_text(settings, "noise_model", job->maps.noise_model == HOT_NOISE_GAUSSIAN ? "gaussian" : "rician");
         add_population(settings, &job->maps.population);
     } else { /* null: the method's default */
-        ADD(cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN));
-        ADD(cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN));
-        ADD(cJSON_AddNumberToObject(settings, "min_amplitude", peaks->min_amplitude >= 0 ? peaks->min_amplitude : NAN));
+        ADD(cJSON_AddNumberToObject(settings, "threshold", meant(peaks->threshold)));
+        ADD(cJSON_AddNumberToObject(settings, "min_angle", meant(peaks->min_angle)));
+        ADD(cJSON_AddNumberToObject(settings, "min_amplitude", meant(peaks->min_amplitude)));
         if (hot_peaks_names_hold(job->method->takes, "starts")) {
             static const char *const shifts[] = {"adaptive", "fixed", "none"};
             ADD(cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts));

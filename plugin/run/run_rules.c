@@ -1,29 +1,30 @@
 /* Which options of a run go together: the rules that command, library and module share. Those of the methods are in
  * fibers/method_rules.c. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "outputs.h"
 
 hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
                                const void *user)
 {
-    const char *model = options->fit.model ? options->fit.model : "fod";
+    const char *model = options->fit->model ? options->fit->model : "fod";
     const double axial = options->axial_diffusivity, radial = options->radial_diffusivity;
-    const int has_response = options->response || options->fit.response, has_diffusivities = axial > 0 || radial > 0;
-    /* Weights of 0 do not count as given although the default is 1: they are what a struct holds that was not filled
-     * in. */
+    const int has_response = options->response || options->fit->response, has_diffusivities = axial > 0 || radial > 0;
     const struct { const char *name, *models; int is_set; } parameters[] = {
         {"response", "fod msmt ", has_response},
         {"diffusivities", "fod ", has_diffusivities},
-        {"regularise", "adc odf fod ", options->fit.regularise > 0},
-        {"known_b0", "adc ", options->fit.estimate_s0 != 0},
+        {"regularise", "adc odf fod ", options->fit->regularise != 0},
+        {"known_b0", "adc ", options->fit->estimate_s0 != 0},
         {"weights", "adc ", 0},
-        {"positive", "adc ", options->fit.positive != 0},
-        {"constraint", "msmt ", options->fit.constraint != HOT_CONSTRAINT_NONNEGATIVE},
-        {"kernel", "msmt ", options->fit.kernel != HOT_KERNEL_RANK1},
-        {"normalise", "msmt ", options->fit.normalise != 0},
-        {"directions", "msmt ", options->fit.directions != NULL},
-        {"tissues", "msmt ", options->fit.tissue_count > 0},
+        {"positive", "adc ", options->fit->positive != 0},
+        {"constraint", "msmt ", options->fit->constraint != HOT_CONSTRAINT_NONNEGATIVE},
+        {"kernel", "msmt ", options->fit->kernel != HOT_KERNEL_RANK1},
+        {"normalise", "msmt ", options->fit->normalise != 0},
+        {"directions", "msmt ", options->fit->directions != NULL},
+        {"tissues", "msmt ", options->fit->tissue_count > 0},
         {"residual", "msmt ", 0},
     };
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
@@ -33,7 +34,7 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
                                               "the model %s%s does not use it; choose the model %.*s, or leave it out",
                                               model, strcmp(model, "fod") == 0 ? " (the default)" : "",
                                               (int)strcspn(parameters[i].models, " "), parameters[i].models);
-    if (axial < radial || radial < 0)
+    if (!(axial >= radial && radial >= 0 && axial <= FLT_MAX))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "diffusivities",
                                           "the axial one comes first and is the larger of the two, not %g,%g", axial,
                                           radial);
@@ -47,15 +48,58 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
 hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
                          const void *user, const hot_peaks_method **method)
 {
-    const char *model = options->fit.model ? options->fit.model : "fod";
-    hot_peaks_options peaks = options->peaks;
+    const char *model = options->fit->model ? options->fit->model : "fod";
+    hot_peaks_options peaks = *options->peaks;
     if (!peaks.method)
         peaks.method = hot_peaks_method_default(model)->name;
-    const hot_peaks_choice choice = {.peaks = &peaks, .signal = &options->signal, .model = model,
-                                     .order = options->fit.order, .given = given, .user = user};
+    const hot_peaks_choice choice = {.peaks = &peaks, .signal = options->signal, .model = model,
+                                     .order = options->fit->order, .given = given, .user = user};
     hot_status status = hot_peaks_check(context, &choice, method);
     if (status == HOT_OK)
         status = hot_run_check_model(context, options, given, user);
     hot_run_outputs set;
     return status == HOT_OK ? hot_run_outputs_choose(context, options, *method, &set) : status;
+}
+
+hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options)
+{
+    hot_context *context = job->context;
+    hot_run_options *mine = &job->options;
+    job->began = job->stage_began = hot_run_now();
+    job->sigma = job->snr = NAN;
+    mine->size = sizeof *mine;
+    hot_status status = hot_options_read(context, "hot_run_options", options, mine);
+    if (status != HOT_OK)
+        return status;
+    job->fit.size = sizeof job->fit, job->peaks.size = sizeof job->peaks, job->signal.size = sizeof job->signal;
+    status = hot_options_read(context, "hot_fit_options", mine->fit, &job->fit);
+    if (status == HOT_OK)
+        status = hot_options_read(context, "hot_peaks_options", mine->peaks, &job->peaks);
+    if (status == HOT_OK)
+        status = hot_options_read(context, "hot_signal_find_options", mine->signal, &job->signal);
+    if (status != HOT_OK)
+        return status;
+    const struct { const char *name; int value; } flags[] = {{"force", mine->force}, {"denoise", mine->denoise},
+                                                             {"report", mine->report}, {"resume", mine->resume}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if ((status = hot_option_choice(context, flags[i].name, flags[i].value, 2)) != HOT_OK)
+            return status;
+    mine->fit = &job->fit, mine->peaks = &job->peaks, mine->signal = &job->signal;
+    status = hot_run_check(context, mine, NULL, NULL, &job->method);
+    if (status != HOT_OK)
+        return status;
+    job->by_default = !job->fit.model && !job->peaks.method && !mine->response && !job->fit.response &&
+                      !(mine->axial_diffusivity > 0) && !(job->signal.sigma > 0) && !job->signal.sigma_map &&
+                      job->signal.noise_model == HOT_NOISE_AUTO && job->signal.samples == 0;
+    if (!job->fit.model)
+        job->fit.model = "fod";
+    job->peaks.method = job->method->name;
+    if (job->peaks.max_fibers == 0)
+        job->peaks.max_fibers = 3;
+    if (job->peaks.starts == 0)
+        job->peaks.starts = job->method->starts;
+    job->peaks.mask = NULL;
+    job->signal.max_fibers = job->peaks.max_fibers;
+    job->signal.clean_response = job->signal.clean_response || mine->axial_diffusivity > 0;
+    return HOT_OK;
 }

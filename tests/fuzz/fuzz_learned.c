@@ -46,11 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (!dwi || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
         abort();
-    const hot_run_options options = {.size = sizeof options, .learned = path,
-                                     .fit = {.size = sizeof options.fit, .regularise = -1, .weighted = -1},
-                                     .peaks = {.size = sizeof options.peaks, .threshold = -1, .min_angle = -1,
-                                               .min_amplitude = -1},
-                                     .signal = {.size = sizeof options.signal}};
+    const hot_run_options options = {.size = sizeof options, .learned = path};
     hot_context *context = fuzz_context(NULL);
     hot_run_fields fields = {0};
     if (!context)
@@ -58,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const hot_status status = hot_run_compute(context, dwi, &options, &fields, NULL);
     if (getenv("HOT_FUZZ_TELL"))
         printf("%d %s\n", (int)status, status == HOT_OK ? "" : hot_context_message(context));
-    hot_run_fields_free(context, &fields);
+    hot_run_fields_free(&fields);
     fuzz_context_end(&context);
     return 0;
 }

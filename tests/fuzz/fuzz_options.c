@@ -71,7 +71,11 @@ static void parse_texts(int argc, char **argv)
         hot_shift shift;
         double alpha;
         hot_run_outputs set;
-        const hot_run_options options = {.size = sizeof options, .outputs = argv[i]};
+        const hot_fit_options fit = HOT_FIT_OPTIONS_INIT;
+        const hot_peaks_options peaks = HOT_PEAKS_OPTIONS_INIT;
+        const hot_signal_find_options signal = HOT_SIGNAL_FIND_OPTIONS_INIT;
+        const hot_run_options options = {.size = sizeof options, .outputs = argv[i], .fit = &fit, .peaks = &peaks,
+                                         .signal = &signal};
         (void)hot_shift_parse(argv[i], &shift, &alpha);
         (void)hot_run_outputs_choose(context, &options, hot_peaks_method_find("signal"), &set);
     }

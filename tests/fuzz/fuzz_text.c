@@ -75,10 +75,10 @@ static void tune(hot_context *context, const char *text)
                                       z = hot_contract_dense(2, out);
             (void)hot_contract_f32(context, &options, "ik,kj->ij", 1, 1, a, &x, b, &y, 0, c, &z);
         }
-        hot_contract_tuning_destroy(context, &again);
+        hot_contract_tuning_destroy(&again);
         hot_context_free(context, table);
     }
-    hot_contract_tuning_destroy(context, &tuning);
+    hot_contract_tuning_destroy(&tuning);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -106,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (hot_contract_tuning_create(context, text, &tuning) == HOT_OK) {
             char *again = hot_contract_tuning_text(context, tuning);
             hot_context_free(context, again);
-            hot_contract_tuning_destroy(context, &tuning);
+            hot_contract_tuning_destroy(&tuning);
         }
         break;
     case 'u': tune(context, text); break;

@@ -43,10 +43,8 @@ static double time_call(check_run *run, const hot_directions_options *options, i
     return best;
 }
 
-static const hot_directions_options unshifted = {.size = sizeof unshifted, .threshold = -1, .min_angle = -1,
-                                                 .min_relative_range = -1, .starts = 128, .shift = HOT_SHIFT_NONE};
-static const hot_directions_options adaptive = {.size = sizeof adaptive, .threshold = -1, .min_angle = -1,
-                                                .min_relative_range = -1, .starts = 128, .shift = HOT_SHIFT_ADAPTIVE};
+static const hot_directions_options unshifted = {.size = sizeof unshifted, .starts = 128, .shift = HOT_SHIFT_NONE};
+static const hot_directions_options adaptive = {.size = sizeof adaptive, .starts = 128, .shift = HOT_SHIFT_ADAPTIVE};
 
 enum { MILLIONS = 1 << 24 };
 

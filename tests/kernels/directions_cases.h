@@ -12,9 +12,8 @@ enum { KEEP = 16 };
 
 /* All maxima worth a comparison. */
 static const hot_directions_options every = {.size = sizeof every, .max_directions = KEEP, .threshold = 0.2,
-                                             .min_angle = 1, .min_relative_range = -1};
-static const hot_directions_options usual = {.size = sizeof usual, .threshold = -1, .min_angle = -1,
-                                             .min_relative_range = -1};
+                                             .min_angle = 1};
+static const hot_directions_options usual = {.size = sizeof usual};
 
 /* Whether each of b's directions above `above` of b's largest is within `degrees` of one of a's. */
 static inline int covers(const float *a, int count_a, const float *b, int count_b, double above, double degrees)

@@ -76,8 +76,7 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
         return;
     check_case_begin(run, name, size);
     const size_t terms = hot_symtensor_count(order, 3), stride = terms + size % 4;
-    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1,
-                                            .min_relative_range = -1, .starts = starts, .shift = shift, .alpha = 0.5};
+    const hot_directions_options options = {.size = sizeof options, .starts = starts, .shift = shift, .alpha = 0.5};
     const int counts = size != 33; /* whether found[] is asked for */
     float *rows = malloc((size * stride + 1) * sizeof *rows);
     uint8_t *chosen = malloc(size + 1);
@@ -157,7 +156,7 @@ void check_directions_ring(check_run *run, int order, hot_shift shift, double he
     check_case_begin(run, "rings", SIZE);
     const form_basis basis = form_basis_make(order);
     const hot_directions_options options = {.size = sizeof options, .max_directions = KEEP, .threshold = 0.5,
-                                            .min_angle = 5, .min_relative_range = -1, .starts = 2000, .shift = shift};
+                                            .min_angle = 5, .starts = 2000, .shift = shift};
     float *rows = malloc(SIZE * basis.terms * sizeof *rows);
     for (size_t i = 0; i < SIZE; i++) {
         /* (p^2 + q^2)^(m/2) + a little of the real part of (p + iq)^m, p and q two of the axes */
@@ -201,8 +200,7 @@ static void check_each_start(check_run *run, int order)
         return;
     check_case_begin(run, "each start", STARTS);
     const form_basis basis = form_basis_make(order);
-    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1,
-                                            .min_relative_range = -1, .starts = STARTS, .shift = HOT_SHIFT_FIXED,
+    const hot_directions_options options = {.size = sizeof options, .starts = STARTS, .shift = HOT_SHIFT_FIXED,
                                             .alpha = 1e6};
     double starts[STARTS][3];
     float *rows = malloc(STARTS * basis.terms * sizeof *rows);

@@ -155,7 +155,7 @@ static void check_textbook(check_run *run)
             memcpy(r.f[m], start[m], n[m] * rank * sizeof **start);
         }
         const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = ITERATIONS,
-                                         .start = HOT_CPD_GIVEN, .tolerance = -1};
+                                         .start = HOT_CPD_GIVEN, .tolerance = HOT_ZERO};
         if (check_call(run, decompose(run->context, &options, &r)))
             mine += judge(run, &r) <= 1e-4;
         plain += plain_als(n, rank, x, start, ITERATIONS) >= 1 - 1e-4;
@@ -222,7 +222,7 @@ static void check_noise(check_run *run)
                                      .rank = rank,
                                      .iterations = 400,
                                      .start = HOT_CPD_GIVEN,
-                                     .tolerance = -1,
+                                     .tolerance = HOT_ZERO,
                                      .fits = fits};
     if (check_call(run, decompose(run->context, &options, &r))) {
         const double mine = 1 - judge(run, &r);
@@ -357,7 +357,7 @@ static void check_arithmetic(check_run *run, int brief)
             const hot_cpd_options options = {.size = sizeof options,
                                              .rank = rank,
                                              .iterations = ITERATIONS,
-                                             .tolerance = -1,
+                                             .tolerance = HOT_ZERO,
                                              .start = HOT_CPD_GIVEN,
                                              .non_negative = cases[c].non_negative,
                                              .arithmetic = (hot_cpd_arithmetic)arithmetic,
@@ -441,7 +441,7 @@ static void check_running(check_run *run)
     double *x = malloc(n[0] * n[1] * n[2] * sizeof *x);
     random_tensor(run, n, 6, .1, x);
     result r = make_result(run, 1, n, 6, x), s = make_result(run, 1, n, 6, x);
-    hot_cpd_options options = {.size = sizeof options, .rank = 6, .iterations = 40, .tolerance = -1};
+    hot_cpd_options options = {.size = sizeof options, .rank = 6, .iterations = 40, .tolerance = HOT_ZERO};
     hot_context *one = seeded(run, 3, 1), *many = seeded(run, 3, 7);
     if (check_call(run, decompose(one, &options, &r)) && check_call(run, decompose(many, &options, &s))) {
         CHECK_ITEM(run, 0, memcmp(r.lambda, s.lambda, 6 * sizeof(double)) == 0, "threads matter");
@@ -510,8 +510,8 @@ static void check_lowrank(check_run *run)
         const hot_lowrank_options lowrank = {.size = sizeof lowrank,
                                              .max_rank = 2,
                                              .exact_rank = 1,
-                                             .min_weight = 0,
-                                             .min_angle = 0};
+                                             .min_weight = HOT_ZERO,
+                                             .min_angle = HOT_ZERO};
         const hot_cpd_options options = {.size = sizeof options,
                                          .rank = 2,
                                          .iterations = 3000,

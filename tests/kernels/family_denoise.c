@@ -301,7 +301,7 @@ static void check_arguments(check_run *run)
     REFUSED(size, 4, HOT_ERROR_ARGUMENT);
     options.slices = 9, options.first = 3, options.begin = 3, options.end = 5;
     REFUSED(size, 4, HOT_ERROR_ARGUMENT);
-    options.estimator = (hot_noise_estimator)7;
+    options.estimator = (hot_denoise_estimator)7;
     REFUSED(size, 4, HOT_ERROR_ARGUMENT);
     options.size = 5;
     REFUSED(size, 4, HOT_ERROR_ARGUMENT);
@@ -313,7 +313,7 @@ static void check(check_run *run)
 {
     const size_t small[3] = {6, 5, 5}, flat[3] = {7, 6, 1}, row[3] = {23, 4, 3};
     hot_denoise_options cube = {.window = {3, 3, 3}}, every = {.window = {3, 3, 3}, .step = {1, 1, 1}};
-    hot_denoise_options veraart = {.window = {3, 3, 3}, .estimator = HOT_NOISE_EXP1},
+    hot_denoise_options veraart = {.window = {3, 3, 3}, .estimator = HOT_DENOISE_EXP1},
                         uneven = {.window = {4, 3, 2}, .step = {3, 1, 2}};
     check_reference(run, "windows of 27", small, 11, cube, 0);
     check_reference(run, "windows of 27", row, 16, cube, 0);

@@ -201,8 +201,7 @@ static void check_refused(check_run *run)
     if (!check_wanted(run, "refused"))
         return;
     check_case_begin(run, "refused", 1);
-    const hot_directions_options starts = {.size = sizeof starts, .threshold = -1, .min_angle = -1,
-                                           .min_relative_range = -1, .starts = 30};
+    const hot_directions_options starts = {.size = sizeof starts, .starts = 30};
     hot_directions_options many = usual, above = usual, wide = usual, range = usual, shift = usual;
     many.max_directions = 17, above.threshold = 1.01, wide.min_angle = 91, range.min_relative_range = 1;
     shift.shift = HOT_SHIFT_FIXED, shift.alpha = -1;
@@ -252,9 +251,10 @@ static void check_threads(check_run *run, int order, size_t size)
             rows[i * basis.terms + k] = (float)tensor[k];
     }
     const float *tensors = check_input(run, rows, size * basis.terms * sizeof *rows);
-    const hot_directions_options two = {.size = sizeof two, .max_directions = 2, .threshold = 0, .min_angle = 0};
-    const hot_directions_options some = {.size = sizeof some, .max_directions = 4, .threshold = 0.1, .min_angle = -1,
-                                         .min_relative_range = -1, .starts = 30, .shift = HOT_SHIFT_NONE};
+    const hot_directions_options two = {.size = sizeof two, .max_directions = 2, .threshold = HOT_ZERO,
+                                        .min_angle = HOT_ZERO, .min_relative_range = HOT_ZERO};
+    const hot_directions_options some = {.size = sizeof some, .max_directions = 4, .threshold = 0.1, .starts = 30,
+                                         .shift = HOT_SHIFT_NONE};
     const hot_directions_options *const ways[] = {&every, &two, &some};
     for (int way = 0; way < 3; way++) {
         const hot_directions_options *options = ways[way];

@@ -118,7 +118,7 @@ static void check_planar(check_run *run)
     }
     const float *tensors = check_input(run, made, COUNT * UNIQUE * sizeof *made);
     float *directions = check_output(run, COUNT * 9 * sizeof *directions), *residual = check_output(run, COUNT * 4);
-    hot_lowrank_options options = {.size = sizeof options, .exact_rank = 1, .min_weight = -1, .min_angle = -1};
+    hot_lowrank_options options = {.size = sizeof options, .exact_rank = 1};
     if (check_call(run, hot_lowrank_f32(run->context, &options, 4, COUNT, tensors, UNIQUE, NULL, directions, NULL,
                                         residual)))
         for (size_t i = 0; i < COUNT; i++)
@@ -137,8 +137,7 @@ static void check_noisy(check_run *run, int order)
     float made[COUNT * 45], truth[9], reference[COUNT * 9];
     for (size_t i = 0; i < COUNT; i++)
         make_tensor(&run->seed, order, 3, 50, 0.01, made + i * unique, truth);
-    hot_lowrank_options options = {.size = sizeof options, .max_rank = 3, .exact_rank = 1, .min_weight = -1,
-                                   .min_angle = -1};
+    hot_lowrank_options options = {.size = sizeof options, .max_rank = 3, .exact_rank = 1};
     if (kept[order][0] == 0 && hot_lowrank_f32(run->reference, &options, order, COUNT, made, unique, NULL, reference,
                                                NULL, kept[order]) != HOT_OK)
         check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
@@ -158,8 +157,8 @@ static void check_rule(check_run *run, int order, int loose)
 {
     enum { COUNT = 12 };
     const size_t count = loose ? 5 : COUNT;
-    const hot_lowrank_options options = {.size = sizeof options, .min_weight = loose ? 0 : -1,
-                                         .min_angle = loose ? 5 : -1};
+    const hot_lowrank_options options = {.size = sizeof options, .min_weight = loose ? HOT_ZERO : 0,
+                                         .min_angle = loose ? 5 : 0};
     static float kept[18][COUNT * 9];
     static uint8_t kept_found[18][COUNT];
     static int known[18];

@@ -117,7 +117,7 @@ static double value(const acquisition *a, const float *tensor, const double *v)
     return hot_symtensor_value_f64(a->order, 3, t, v);
 }
 
-static void check_random_problems(check_run *run, int order, hot_msmt_constraint constraint, size_t directions,
+static void check_random_problems(check_run *run, int order, hot_constraint constraint, size_t directions,
                                   size_t count)
 {
     char name[64];
@@ -179,7 +179,7 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
                 least = fmin(least, value(&a, got, v) / largest);
             }
             CHECK_ITEM(run, i, least >= -1e-5, "a value below zero: %g", least);
-            if (constraint == HOT_MSMT_SEMIDEFINITE) {
+            if (constraint == HOT_CONSTRAINT_HPSD) {
                 const double eigenvalue = least_eigenvalue(&a, got);
                 CHECK_ITEM(run, i, eigenvalue >= -1e-9, "least eigenvalue over trace: %g", eigenvalue);
                 for (int j = 0; j < 1000; j++) {
@@ -197,7 +197,7 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
 
 /* Many voxels beside another backend: two fibres, noise alone (every third), in units of the scanner or of 1 / 1000 of
  * them. */
-static void check_beside(check_run *run, int order, hot_msmt_constraint constraint, size_t count)
+static void check_beside(check_run *run, int order, hot_constraint constraint, size_t count)
 {
     char name[64];
     snprintf(name, sizeof name, "order %d, constraint %d beside another backend", order, (int)constraint);
@@ -245,7 +245,7 @@ static void check_beside(check_run *run, int order, hot_msmt_constraint constrai
             /* of noise alone, in one voxel of 5,000, more is left: nearly all inequalities hold as equations there */
             CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= (i % 3 ? 1e-6f : 1e-4f), "residual %g",
                        (double)residual[i]);
-            if (constraint == HOT_MSMT_SEMIDEFINITE) {
+            if (constraint == HOT_CONSTRAINT_HPSD) {
                 const double eigenvalue = least_eigenvalue(&a, got);
                 CHECK_ITEM(run, i, eigenvalue >= -1e-9, "least eigenvalue over trace: %g", eigenvalue);
             }
@@ -259,10 +259,10 @@ static void check_beside(check_run *run, int order, hot_msmt_constraint constrai
 }
 
 /* Zero, negative, masked, NaN, huge and tiny signals. */
-static void check_odd_voxels(check_run *run, hot_msmt_constraint constraint)
+static void check_odd_voxels(check_run *run, hot_constraint constraint)
 {
     enum { COUNT = 21 };
-    check_case_begin(run, constraint == HOT_MSMT_SEMIDEFINITE ? "odd voxels, semidefinite" : "odd voxels, nonnegative",
+    check_case_begin(run, constraint == HOT_CONSTRAINT_HPSD ? "odd voxels, semidefinite" : "odd voxels, nonnegative",
                      COUNT);
     acquisition a = make_acquisition(&run->seed, 6, 30);
     float *made = calloc(COUNT * a.rows, sizeof *made);
@@ -318,28 +318,28 @@ static void check_odd_voxels(check_run *run, hot_msmt_constraint constraint)
 
 static void check(check_run *run)
 {
-    check_random_problems(run, 4, HOT_MSMT_NONE, 0, 33);
-    check_random_problems(run, 8, HOT_MSMT_NONE, 0, 5);
-    check_random_problems(run, 2, HOT_MSMT_NONNEGATIVE, 40, 17);
-    check_random_problems(run, 4, HOT_MSMT_NONNEGATIVE, 60, 33);
-    check_random_problems(run, 6, HOT_MSMT_NONNEGATIVE, 80, 9);
-    check_random_problems(run, 8, HOT_MSMT_NONNEGATIVE, 100, 9);
-    check_random_problems(run, 8, HOT_MSMT_NONNEGATIVE, 300, 1);
+    check_random_problems(run, 4, HOT_CONSTRAINT_NONE, 0, 33);
+    check_random_problems(run, 8, HOT_CONSTRAINT_NONE, 0, 5);
+    check_random_problems(run, 2, HOT_CONSTRAINT_NONNEGATIVE, 40, 17);
+    check_random_problems(run, 4, HOT_CONSTRAINT_NONNEGATIVE, 60, 33);
+    check_random_problems(run, 6, HOT_CONSTRAINT_NONNEGATIVE, 80, 9);
+    check_random_problems(run, 8, HOT_CONSTRAINT_NONNEGATIVE, 100, 9);
+    check_random_problems(run, 8, HOT_CONSTRAINT_NONNEGATIVE, 300, 1);
     for (int order = 2; order <= 8; order += 2)
-        check_random_problems(run, order, HOT_MSMT_SEMIDEFINITE, 0, order < 8 ? 17 : 9);
-    check_odd_voxels(run, HOT_MSMT_NONNEGATIVE);
-    check_odd_voxels(run, HOT_MSMT_SEMIDEFINITE);
-    for (int constraint = HOT_MSMT_NONNEGATIVE; constraint <= HOT_MSMT_SEMIDEFINITE; constraint++) {
+        check_random_problems(run, order, HOT_CONSTRAINT_HPSD, 0, order < 8 ? 17 : 9);
+    check_odd_voxels(run, HOT_CONSTRAINT_NONNEGATIVE);
+    check_odd_voxels(run, HOT_CONSTRAINT_HPSD);
+    for (int constraint = HOT_CONSTRAINT_NONNEGATIVE; constraint <= HOT_CONSTRAINT_HPSD; constraint += 2) {
         const char *brief = getenv("HOT_TEST_BRIEF"); /* for the sanitizers' tools, which take 100 times as long */
         const size_t count = run->cuda && !(brief && brief[0] == '1') ? 4099 : 259;
-        check_beside(run, 4, (hot_msmt_constraint)constraint, count);
-        check_beside(run, 8, (hot_msmt_constraint)constraint, count);
+        check_beside(run, 4, (hot_constraint)constraint, count);
+        check_beside(run, 8, (hot_constraint)constraint, count);
     }
 }
 
-static const char *const constraint_names[] = {"none", "nonnegative", "semidefinite"};
+static const char *const constraint_names[] = {"nonnegative", "none", "semidefinite"};
 
-static void bench_order(check_run *run, int order, hot_msmt_constraint constraint)
+static void bench_order(check_run *run, int order, hot_constraint constraint)
 {
     enum { MADE = 4000 }; /* the GPU's many voxels repeat them */
     const size_t count = run->cuda ? 1000000 : MADE;
@@ -374,9 +374,9 @@ static void bench_order(check_run *run, int order, hot_msmt_constraint constrain
 
 static void bench(check_run *run)
 {
-    bench_order(run, 8, HOT_MSMT_NONE);
+    bench_order(run, 8, HOT_CONSTRAINT_NONE);
     for (int order = 4; order <= 8; order += 2)
-        for (int constraint = HOT_MSMT_NONNEGATIVE; constraint <= HOT_MSMT_SEMIDEFINITE; constraint++)
+        for (int constraint = HOT_CONSTRAINT_NONNEGATIVE; constraint <= HOT_CONSTRAINT_HPSD; constraint += 2)
             bench_order(run, order, constraint);
 }
 

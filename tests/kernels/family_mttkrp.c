@@ -145,7 +145,7 @@ static void check_kept(check_run *run, int f64, hot_cpd_arithmetic arithmetic, c
                 judge(run, &p, mode, out, 0);
         }
     }
-    hot_mttkrp_tensor_destroy(run->context, &tensor);
+    hot_mttkrp_tensor_destroy(&tensor);
     CHECK_ITEM(run, 0, tensor == NULL, "the pointer still points somewhere");
     check_case_end(run);
 }
@@ -181,7 +181,7 @@ static void check_lent(check_run *run, int f64, hot_cpd_arithmetic arithmetic)
         if (lent[l])
             hot_cpd_bench_return(run->context, lent[l], size, spare);
     free(spare);
-    hot_mttkrp_tensor_destroy(run->context, &tensor);
+    hot_mttkrp_tensor_destroy(&tensor);
     check_case_end(run);
 }
 
@@ -205,7 +205,7 @@ static void check_strange(check_run *run, int f64, hot_cpd_arithmetic arithmetic
                 for (size_t i = 0; i < n[mode] * rank; i++)
                     CHECK_ITEM(run, i, get(f64, out, i) == 0, "zeros times factors are %g", get(f64, out, i));
         }
-    hot_mttkrp_tensor_destroy(run->context, &tensor);
+    hot_mttkrp_tensor_destroy(&tensor);
     memcpy(x, p.x, total * size);
     if (f64)
         ((double *)x)[1234] = 1e30;
@@ -219,7 +219,7 @@ static void check_strange(check_run *run, int f64, hot_cpd_arithmetic arithmetic
             if (check_call(run, multiply(run->context, tensor, &large, mode, out)))
                 judge(run, &large, mode, out, (f64 ? 1e-15 : 1e-8) * 1e30);
         }
-    hot_mttkrp_tensor_destroy(run->context, &tensor);
+    hot_mttkrp_tensor_destroy(&tensor);
     for (int which = 0; which < 3; which++) { /* NaN, Inf and -Inf, in the middle, first and last */
         const double strange = which == 0 ? NAN : which == 1 ? INFINITY : -INFINITY;
         const size_t at = which == 0 ? total / 2 : which == 1 ? 0 : total - 1;
@@ -262,8 +262,8 @@ static void check_arguments(check_run *run)
                            HOT_ERROR_ARGUMENT, "arithmetic 3");
     CHECK_ITEM(run, 0, hot_mttkrp_tensor_product_f32(context, NULL, 1, rank, a, b, c, out) == HOT_ERROR_ARGUMENT,
                "a product of nothing");
-    hot_mttkrp_tensor_destroy(context, &t);
-    hot_mttkrp_tensor_destroy(context, NULL);
+    hot_mttkrp_tensor_destroy(&t);
+    hot_mttkrp_tensor_destroy(NULL);
     if (check_call(run, keep(context, &p, p.x, &t))) {
         CHECK_ITEM(run, 0, hot_mttkrp_tensor_product_f32(context, t, 0, rank, a, b, c, out) == HOT_ERROR_ARGUMENT,
                    "mode 0");
@@ -284,7 +284,7 @@ static void check_arguments(check_run *run)
         if (check_call(run, multiply(context, t, &p, 0, out)))
             judge(run, &p, 0, out, 0);
     }
-    hot_mttkrp_tensor_destroy(context, &t);
+    hot_mttkrp_tensor_destroy(&t);
     hot_context_options options = {.size = sizeof options,
                                    .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU,
                                    .stop = stop_at_once};
@@ -376,7 +376,7 @@ static void check_threads(check_run *run, int f64, hot_cpd_arithmetic arithmetic
         hot_context_destroy(&jobs[j].context);
     }
     for (int t = 0; t < 2; t++)
-        hot_mttkrp_tensor_destroy(run->context, &tensor[t]);
+        hot_mttkrp_tensor_destroy(&tensor[t]);
     check_case_end(run);
 }
 

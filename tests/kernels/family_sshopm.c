@@ -48,7 +48,7 @@ static void check_step(check_run *run, int order, int dim, int f64, size_t count
     check_case_begin(run, name, count);
     problem p = make_problem(run, order, dim, f64, count, starts);
     hot_sshopm_options options = {.size = sizeof options, .shift = alpha == 0 ? HOT_SHIFT_NONE : HOT_SHIFT_FIXED,
-                                  .alpha = alpha, .tolerance = -1, .max_iterations = 1};
+                                  .alpha = alpha, .tolerance = HOT_ZERO, .max_iterations = 1};
     if (check_call(run, call(run->context, &options, &p))) {
         check_written(run, &p);
         size_t results = count * starts, stride = results / (pow(dim, order) > 300 ? 12 : 60) + 1;
@@ -490,7 +490,7 @@ static void check_alone(check_run *run)
     p.start = check_input(run, starts, sizeof starts);
     free(tensors);
     options.shift = HOT_SHIFT_NONE;
-    options.tolerance = -1;
+    options.tolerance = HOT_ZERO;
     options.max_iterations = 3;
     check_call(run, call(run->context, &options, &p));
     for (size_t s = 0; s < STARTS; s += 7)

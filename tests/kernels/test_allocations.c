@@ -18,14 +18,14 @@ static hot_status kept_product(hot_context *context, const float *x, const float
     hot_status status = hot_mttkrp_tensor_create_f32(context, HOT_CPD_FULL, 5, 5, 4, x, &tensor);
     for (int mode = 1; mode <= 3 && status == HOT_OK; mode++)
         status = hot_mttkrp_tensor_product_f32(context, tensor, mode, 2, f, f + 10, f + 20, out);
-    hot_mttkrp_tensor_destroy(context, &tensor);
+    hot_mttkrp_tensor_destroy(&tensor);
     return status;
 }
 
 static hot_status deconvolution(hot_context *context, const float *signals, const double *design, float *out)
 {
     const hot_msmt_problem problem = {.size = sizeof problem, .order = 2, .tissues = 1, .rows = 8, .design = design,
-                                      .constraint = HOT_MSMT_NONNEGATIVE};
+                                      .constraint = HOT_CONSTRAINT_NONNEGATIVE};
     return hot_msmt_f32(context, &problem, 5, signals, 8, NULL, out, 6, out + 30, NULL, NULL);
 }
 
@@ -36,8 +36,7 @@ static hot_status call(hot_context *context, int which)
     const size_t size[3] = {5, 5, 4};
     hot_tridiag_options some = {.size = sizeof some, .range = HOT_TRIDIAG_INDEX, .first = 1, .last = 3};
     hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 8};
-    const hot_directions_options by_starts = {.size = sizeof by_starts, .threshold = -1, .min_angle = -1,
-                                              .min_relative_range = -1, .starts = 7};
+    const hot_directions_options by_starts = {.size = sizeof by_starts, .starts = 7};
     static float directions[5 * 9];
     uint64_t seed = 1;
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)

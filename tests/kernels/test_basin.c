@@ -163,7 +163,8 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
             wide[i * basis.terms + k] = tensors[i * basis.terms + k] = (float)tensor[k];
     }
     const hot_directions_options all = {
-        .size = sizeof all, .max_directions = KEPT, .threshold = 0, .min_angle = 1, .min_relative_range = 0};
+        .size = sizeof all, .max_directions = KEPT, .threshold = HOT_ZERO, .min_angle = 1,
+        .min_relative_range = HOT_ZERO};
     CHECK(hot_directions_f32(context, &all, order, count, tensors, basis.terms, NULL, directions, found) == HOT_OK,
           "directions: %s", hot_context_message(context));
     const hot_sshopm_options exact = {

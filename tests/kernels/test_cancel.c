@@ -57,7 +57,7 @@ static hot_status mttkrp(hot_context *context, const double *x, double *y)
 }
 static hot_status decomposition(hot_context *context, const double *x, double *y)
 {
-    const hot_cpd_options options = {.size = sizeof options, .rank = 20, .iterations = 1, .tolerance = -1};
+    const hot_cpd_options options = {.size = sizeof options, .rank = 20, .iterations = 1, .tolerance = HOT_ZERO};
     return hot_cpd_f64(context, &options, 150, 150, 150, x, y, y + 20, y + 3020, y + 6020, NULL);
 }
 

@@ -100,7 +100,8 @@ static hot_status call_cpd(hot_context *context, const problem *p)
     for (int which = 0; which < 2 && status == HOT_OK; which++) {
         hot_cpd_options options = {};
         float *const lambda = p->cp, *const a = lambda + RANK, *const b = a + RANK * cube[0], *c = b + RANK * cube[1];
-        options.size = sizeof options, options.rank = RANK, options.iterations = ITERATIONS, options.tolerance = -1;
+        options.size = sizeof options, options.rank = RANK, options.iterations = ITERATIONS;
+        options.tolerance = HOT_ZERO;
         options.start = which ? HOT_CPD_GIVEN : HOT_CPD_RANDOM, options.fits = p->fits;
         options.arithmetic = which ? HOT_CPD_FULL : HOT_CPD_TF32;
         status = hot_cpd_f32(context, &options, cube[0], cube[1], cube[2], p->tensors, lambda, a, b, c,
@@ -298,7 +299,7 @@ static void test_kept(const problem *p)
     CHECK(again == first, "the graph's product is another");
     cudaGraphExecDestroy(ready);
     cudaGraphDestroy(graph);
-    hot_mttkrp_tensor_destroy(context, &tensor);
+    hot_mttkrp_tensor_destroy(&tensor);
     hot_context_destroy(&context);
     for (double *memory : out)
         cudaFree(memory);
@@ -339,7 +340,7 @@ static void test_decompositions(const problem *p)
     cudaGraphDestroy(graph);
     cudaMemset(p->tensors, 0, sizeof(float) * cube[0] * cube[1] * cube[2]);
     cudaDeviceSynchronize();
-    for (double tolerance : {-1., 1e-6}) {
+    for (double tolerance : {double(HOT_ZERO), 1e-6}) {
         CHECK(decompose(tolerance) == HOT_OK, "%s", hot_context_message(context));
         look();
         CHECK(report.fit == 1 && report.norm == 0 && report.nulls == RANK && report.converged == 1 && lambda[0] == 0,

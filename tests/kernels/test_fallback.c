@@ -162,8 +162,7 @@ static void check_families(void)
     memset(by_starts, 0x55, sizeof by_starts);
     memset(lambda, 0x55, sizeof lambda);
     const hot_sshopm_options options = {.size = sizeof options, .tolerance = 1e-6};
-    const hot_directions_options many = {.size = sizeof many, .threshold = -1, .min_angle = -1,
-                                         .min_relative_range = -1, .starts = 64};
+    const hot_directions_options many = {.size = sizeof many, .starts = 64};
     for (int k = 0; k < 2; k++) {
         said log = {0};
         hot_context *context = make(k ? HOT_DEVICE_AUTO : HOT_DEVICE_CPU, k ? 1 : -1, &log);

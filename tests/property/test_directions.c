@@ -7,7 +7,7 @@
 enum { ITEMS = 400, KEEP = 8 };
 
 static const hot_directions_options options = {.size = sizeof options, .max_directions = KEEP, .threshold = 0.3,
-                                               .min_angle = 5, .min_relative_range = -1};
+                                               .min_angle = 5};
 
 /* Every direction of a (turned by r) is one of b's within `degrees`, lengths within a thousandth. Peaks near the
  * threshold may be on either side of it: only those above `above` of the largest are asked for. */

@@ -68,13 +68,29 @@ int main(void)
     CHECK(hot_context_progress(context, "fitting", 0.25) == HOT_OK, "goes on");
     CHECK(hot_context_progress(context, "fitting", 0.5) == HOT_ERROR_CANCELLED, "callback stops");
     CHECK(asked == 2 && hot_context_cancelled(context), "asked twice, and it stays so");
+    hot_context_resume(context);
+    CHECK(!hot_context_cancelled(context) && hot_context_check(context, "going on") == HOT_OK, "usable again");
+    hot_context_cancel(context); /* between two calls: the next one is refused, and no later one after that */
+    CHECK(hot_context_progress(context, "fitting", 0.1) == HOT_ERROR_CANCELLED &&
+              strcmp(hot_context_message(context), "cancelled while fitting") == 0, "no cancellation is lost");
+    CHECK(hot_context_check(context, "more") == HOT_ERROR_CANCELLED, "until it is taken back");
+    hot_context_resume(context);
+    CHECK(hot_context_progress(context, "fitting", 0.1) == HOT_OK, "and again");
+    hot_context_cancel(NULL), hot_context_resume(NULL);
     hot_context_destroy(&context);
 
     options.threads = -1;
     CHECK(hot_context_create(&options, &context) == HOT_ERROR_ARGUMENT && !context, "negative threads");
-    options.threads = 0;
-    options.size = 3;
-    CHECK(hot_context_create(&options, &context) == HOT_ERROR_ARGUMENT, "absurd size");
+    const size_t sizes[] = {0, 3, sizeof options - 1, sizeof options + 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        options = (hot_context_options){.size = sizes[i]};
+        CHECK(hot_context_create(&options, &context) == HOT_ERROR_ARGUMENT && !context, "a size of %zu", sizes[i]);
+    }
+    const hot_context_options bad[] = {
+        {.size = sizeof *bad, .device = (hot_device)77}, {.size = sizeof *bad, .device = (hot_device)-1},
+        {.size = sizeof *bad, .device_number = -2}, {.size = sizeof *bad, .release = give_back}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(hot_context_create(&bad[i], &context) == HOT_ERROR_ARGUMENT && !context, "case %zu", i);
     int left = 0;
     hot_context_options starved = {
         .size = sizeof starved, .allocate = no_memory, .release = give_back, .allocator_user = &left};

@@ -89,7 +89,7 @@ static size_t run(hot_context *context, const hot_dwi *dwi, float *directions)
             directions[3 * n + (size_t)c] = hot_fiber_field_counts(f)[n] ? hot_fiber_field_peaks(f)[9 * n + (size_t)c]
                                                                          : 0;
         }
-    hot_run_fields_free(context, &fields);
+    hot_run_fields_free(&fields);
     return result.fibers[1];
 }
 

@@ -42,11 +42,9 @@ static hot_dwi *make_data(hot_context *context)
 
 static void compute(hot_context *context, const hot_dwi *dwi, const char *method, hot_run_fields *fields)
 {
-    const hot_run_options options = {.size = sizeof options,
-                                     .fit = {.size = sizeof options.fit, .order = 6, .regularise = -1, .weighted = -1},
-                                     .peaks = {.size = sizeof options.peaks, .method = method, .max_fibers = FIBERS,
-                                               .threshold = -1, .min_angle = -1, .min_amplitude = -1},
-                                     .signal = {.size = sizeof options.signal}};
+    const hot_fit_options fit = {.size = sizeof fit, .order = 6};
+    const hot_peaks_options peaks = {.size = sizeof peaks, .method = method, .max_fibers = FIBERS};
+    const hot_run_options options = {.size = sizeof options, .fit = &fit, .peaks = &peaks};
     CHECK(hot_run_compute(context, dwi, &options, fields, NULL) == HOT_OK, "%s: %s", method,
           hot_context_message(context));
 }
@@ -115,12 +113,12 @@ int main(void)
                              sizeof(float) * 3 * FIBERS * SIZE * SIZE * SIZE) == 0,
                       "%s, level %d: other directions on several threads", methods[i], level);
             }
-            hot_run_fields_free(one, &fields);
-            hot_run_fields_free(several, &again);
+            hot_run_fields_free(&fields);
+            hot_run_fields_free(&again);
             hot_context_destroy(&one);
             hot_context_destroy(&several);
         }
-        hot_run_fields_free(best, &kept);
+        hot_run_fields_free(&kept);
     }
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&best);

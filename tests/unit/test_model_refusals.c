@@ -46,7 +46,7 @@ static void test_default_order(hot_context *context)
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const scheme s = make_scheme(1, cases[c].directions, 1, b);
         hot_dwi *dwi = make_dwi(context, &s, NULL);
-        hot_tensor_field *field = fit(context, dwi, (hot_fit_options){.model = "odf", .regularise = -1});
+        hot_tensor_field *field = fit(context, dwi, (hot_fit_options){.model = "odf"});
         CHECK(field && hot_tensor_field_order(field) == cases[c].order, "%zu directions: order %d", cases[c].directions,
               field ? hot_tensor_field_order(field) : -1);
         hot_tensor_field_destroy(&field);
@@ -79,8 +79,7 @@ static void test_starved(hot_context *context)
             hot_context *poor = NULL;
             hot_mask *mask = NULL;
             hot_tensor_field *field = NULL;
-            const hot_fit_options options = {.size = sizeof options, .model = (*model)->name, .order = 0,
-                                             .regularise = -1, .weighted = 1, .positive = 1};
+            const hot_fit_options options = {.size = sizeof options, .model = (*model)->name, .positive = 1};
             CHECK(hot_context_create(&settings, &poor) == HOT_OK, "context");
             hot_status status = hot_mask_full(poor, &grid, &mask);
             if (status == HOT_OK)

@@ -23,8 +23,8 @@ static void test_bad_voxels(hot_context *context)
         signals[(at + 7) * s.volumes] = signals[(at + 7) * s.volumes + 1] = 0;
         hot_dwi *dwi = make_dwi(context, &s, signals);
         hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response);
-        const hot_fit_options options = {.model = (*model)->name, .order = 4, .response = response, .weighted = 1,
-                                         .positive = 1};
+        const hot_fit_options options = {.model = (*model)->name, .order = 4, .response = response,
+                                         .regularise = HOT_ZERO, .positive = 1};
         hot_tensor_field *want = fit(context, good, options), *got = fit(context, dwi, options);
         size_t fitted = 0, flagged = 0;
         hot_tensor_field_counts(got, &fitted, &flagged);
@@ -67,7 +67,8 @@ static void test_low_signals(hot_context *context)
     CHECK(low > VOXELS, "only %zu samples of at most 0", low);
     hot_dwi *dwi = make_dwi(context, &s, signals);
     for (int weighted = 0; weighted < 2; weighted++) {
-        hot_tensor_field *got = fit(context, dwi, (hot_fit_options){.model = "adc", .order = 2, .weighted = weighted});
+        hot_tensor_field *got = fit(context, dwi, (hot_fit_options){.model = "adc", .order = 2,
+                                                                    .weighted = weighted ? 1 : HOT_ZERO});
         double across = 0, along = 0;
         size_t fitted, flagged;
         hot_tensor_field_counts(got, &fitted, &flagged);
@@ -238,7 +239,7 @@ static void test_positive_weights(hot_context *context)
     float *signals = malloc(VOXELS * s.volumes * sizeof *signals);
     fill_singles(&s, 8, 8, &state, signals);
     hot_dwi *dwi = make_dwi(context, &s, signals);
-    const hot_fit_options options = {.model = "adc", .order = 6, .weighted = 1, .regularise = 0};
+    const hot_fit_options options = {.model = "adc", .order = 6, .weighted = 1, .regularise = HOT_ZERO};
     hot_fit_options with = options;
     with.positive = 1;
     hot_tensor_field *free_fit = fit(context, dwi, options), *positive = fit(context, dwi, with);
@@ -305,9 +306,10 @@ static void test_noise_weighed(hot_context *context)
         }
         hot_dwi *dwi = make_dwi(context, &s, signals);
         hot_tensor_field *plain = fit(context, dwi,
-                                      (hot_fit_options){.model = "fod", .order = 6, .response = response});
+                                      (hot_fit_options){.model = "fod", .order = 6, .response = response,
+                                                        .regularise = HOT_ZERO});
         hot_tensor_field *weighed =
-            fit(context, dwi, (hot_fit_options){.model = "fod", .order = 6, .response = response, .regularise = -1});
+            fit(context, dwi, (hot_fit_options){.model = "fod", .order = 6, .response = response});
         double error[2] = {0};
         for (size_t v = 0; v < VOXELS; v++)
             for (size_t t = 1; t < 29; t++) {

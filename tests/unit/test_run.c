@@ -64,13 +64,14 @@ static void test_refusals(void)
     refused(&bad, HOT_ERROR_ARGUMENT, "part: 2/1");
     bad = good, bad.response = "r.txt", bad.axial_diffusivity = 1e-3;
     refused(&bad, HOT_ERROR_ARGUMENT, "both");
-    bad = good, bad.fit = (hot_fit_options){.size = sizeof bad.fit, .model = "adc"}, bad.response = "r.txt";
+    bad = good, bad.fit = &(const hot_fit_options){.size = sizeof(hot_fit_options), .model = "adc"};
+    bad.response = "r.txt";
     refused(&bad, HOT_ERROR_ARGUMENT, "adc");
-    bad = good, bad.fit = (hot_fit_options){.size = sizeof bad.fit, .model = "spline"};
+    bad = good, bad.fit = &(const hot_fit_options){.size = sizeof(hot_fit_options), .model = "spline"};
     refused(&bad, HOT_ERROR_ARGUMENT, "spline");
-    bad = good, bad.fit = (hot_fit_options){.size = sizeof bad.fit, .order = 5};
+    bad = good, bad.fit = &(const hot_fit_options){.size = sizeof(hot_fit_options), .order = 5};
     refused(&bad, HOT_ERROR_ARGUMENT, "5");
-    bad = good, bad.peaks = (hot_peaks_options){.size = sizeof bad.peaks, .method = "guess"};
+    bad = good, bad.peaks = &(const hot_peaks_options){.size = sizeof(hot_peaks_options), .method = "guess"};
     refused(&bad, HOT_ERROR_ARGUMENT, "guess");
     bad = good, bad.input = "/no/such/file.nrrd";
     refused(&bad, HOT_ERROR_FILE, "/no/such/file.nrrd");
@@ -82,8 +83,10 @@ static void test_refusals(void)
 static void test_rules(void)
 {
 #define PEAKS(...)                                                                                                     \
-    .peaks = {.size = sizeof(hot_peaks_options), .threshold = -1, .min_angle = -1, .min_amplitude = -1, __VA_ARGS__}
-#define FIT(...) .fit = {.size = sizeof(hot_fit_options), .regularise = -1, .weighted = -1, __VA_ARGS__}
+    .peaks = &(const hot_peaks_options){.size = sizeof(hot_peaks_options), __VA_ARGS__}
+#define FIT(...) .fit = &(const hot_fit_options){.size = sizeof(hot_fit_options), __VA_ARGS__}
+#define SIGNAL(...)                                                                                                    \
+    .signal = &(const hot_signal_find_options){.size = sizeof(hot_signal_find_options), __VA_ARGS__}
 #define RUN(...) {.size = sizeof(hot_run_options), .input = input, .output = output, __VA_ARGS__}
     const struct { const char *parameter, *words; hot_run_options options; } cases[] = {
         {"method", "signal, sshopm, maxima or lowrank", RUN(PEAKS(.method = "guess"))},
@@ -106,13 +109,13 @@ static void test_rules(void)
          RUN(PEAKS(.method = "lowrank", .basin = 1))},
         {"basin", "shift none", RUN(PEAKS(.method = "sshopm", .basin = 1))},
         {"threshold", "choose the method sshopm, maxima or lowrank",
-         RUN(.peaks = {.size = sizeof(hot_peaks_options), .threshold = .1})},
+         RUN(PEAKS(.threshold = .1))},
         {"sigma", "the method sshopm does not use it; choose the method signal",
-         RUN(PEAKS(.method = "sshopm"), .signal = {.sigma = 3})},
+         RUN(PEAKS(.method = "sshopm"), SIGNAL(.sigma = 3))},
         {"noise_model", "the method maxima does not use it; choose the method signal",
-         RUN(PEAKS(.method = "maxima"), .signal = {.noise_model = HOT_NOISE_GAUSSIAN})},
+         RUN(PEAKS(.method = "maxima"), SIGNAL(.noise_model = HOT_NOISE_GAUSSIAN))},
         {"samples", "the method maxima does not use it; choose the method signal",
-         RUN(PEAKS(.method = "maxima"), .signal = {.samples = 5})},
+         RUN(PEAKS(.method = "maxima"), SIGNAL(.samples = 5))},
         {"response", "the model adc does not use it; choose the model fod",
          RUN(FIT(.model = "adc"), .response = "r.txt")},
         {"response", "give one", RUN(.response = "r.txt", .axial_diffusivity = 2e-3, .radial_diffusivity = 1e-3)},
@@ -180,7 +183,7 @@ static void test_sshopm(void)
     CHECK(result[0].fibers[1] > 0 && apart <= values / 100, "sshopm and maxima differ in %zu of %zu values", apart,
           values);
     for (int i = 0; i < 3; i++)
-        hot_run_fields_free(context, &fields[i]);
+        hot_run_fields_free(&fields[i]);
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&context);
 }
@@ -227,8 +230,7 @@ static void test_parts_memory(void)
             const hot_run_options options = {.size = sizeof options, .input = input, .outputs = "peaks",
                                              .output = merge ? output : parts, .part = !merge, .parts = !merge,
                                              .merge = merge ? parts : NULL, .force = 1, .axial_diffusivity = 1.7e-3,
-                                             .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]",
-                                             .signal = {.size = sizeof options.signal}};
+                                             .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]"};
             const hot_status status = run(&count, &options, NULL, message);
             CHECK(status == (k ? HOT_ERROR_MEMORY : HOT_OK) || (k && status == HOT_OK && count.calls <= (long)k),
                   "allocation %zu gave %d: %s", k, (int)status, message);
@@ -248,8 +250,7 @@ static void test_parts_memory(void)
 static void test_report_memory(void)
 {
     char message[256], page[80];
-    const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .outputs = "peaks,fa",
-                                     .signal = {.size = sizeof options.signal}};
+    const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .outputs = "peaks,fa"};
     starved count = {.fail_at = -1};
     CHECK(run(&count, &options, NULL, message) == HOT_OK, "%s", message);
     snprintf(page, sizeof page, "%s/page.html", root);

@@ -62,7 +62,7 @@ static void *in_thread(void *result)
     hot_run_fields fields;
     if (hot_run_compute(context, shared, NULL, &fields, NULL) == HOT_OK)
         *(uint64_t *)result = sum_of(&fields);
-    hot_run_fields_free(context, &fields);
+    hot_run_fields_free(&fields);
     hot_context_destroy(&context);
     return NULL;
 }
@@ -103,14 +103,15 @@ int main(void)
               hot_response_set_noise(response, hot_response_noise(all.response)) == HOT_OK,
           "%g", hot_response_noise(all.response));
     hot_run_options options = {.size = sizeof options, .mask_in_memory = mask};
-    options.fit = (hot_fit_options){.size = sizeof options.fit, .regularise = -1, .weighted = -1, .response = response};
+    hot_fit_options fit = {.size = sizeof fit, .response = response};
+    options.fit = &fit;
     CHECK(hot_run_compute(context, shared, &options, &again, NULL) == HOT_OK, "%s", hot_context_message(context));
     CHECK(sum_of(&all) == sum_of(&again), "mask and response from memory");
-    hot_run_fields_free(context, &again);
+    hot_run_fields_free(&again);
 
     hot_tensor_field *tensors = NULL;
-    options.fit.order = 6;
-    CHECK(hot_tensor_field_fit(context, shared, mask, &options.fit, &tensors) == HOT_OK, "%s",
+    fit.order = 6;
+    CHECK(hot_tensor_field_fit(context, shared, mask, &fit, &tensors) == HOT_OK, "%s",
           hot_context_message(context));
     CHECK(memcmp(hot_tensor_field_values(tensors), hot_tensor_field_values(all.tensors), voxels * 29 * sizeof(float)) ==
               0,
@@ -146,8 +147,7 @@ int main(void)
           "fit");
     CHECK(hot_fiber_field_signal(context, shared, small, response, NULL, NULL, &small_fibers) == HOT_ERROR_DATA &&
               !small_fibers, "signal");
-    const hot_peaks_options looking = {.size = sizeof looking, .mask = small, .threshold = -1, .min_angle = -1,
-                                       .min_amplitude = -1};
+    const hot_peaks_options looking = {.size = sizeof looking, .mask = small};
     CHECK(hot_fiber_field_find(context, all.tensors, &looking, &small_fibers) == HOT_ERROR_DATA && !small_fibers,
           "find");
     CHECK(hot_dwi_noise(context, shared, small, &sigma, &snr, &repeats) == HOT_ERROR_DATA, "noise");
@@ -166,7 +166,7 @@ int main(void)
     /* what was learned is asked for in memory, too */
     options = (hot_run_options){.size = sizeof options, .learned = "nothing.json"};
     CHECK(hot_run_compute(context, shared, &options, &none, NULL) == HOT_ERROR_FILE && !none.mask, "no such model");
-    hot_run_fields_free(context, NULL);
+    hot_run_fields_free(NULL);
 
     /* One data set, three threads. */
     uint64_t sums[3] = {0};
@@ -184,7 +184,7 @@ int main(void)
     hot_mask_destroy(&small);
     hot_mask_destroy(&mask);
     hot_response_destroy(&response);
-    hot_run_fields_free(context, &all);
+    hot_run_fields_free(&all);
     hot_dwi_destroy(&shared);
     hot_context_destroy(&context);
     free(signals);

@@ -118,7 +118,7 @@ int main(void)
     }
     CHECK(residual > 0.85 && residual < 1.05, "mean residual %g sigma", residual);
     CHECK(certain > 0.9, "mean probability of the chosen number %g", certain);
-    hot_signal_maps_free(context, &maps);
+    hot_signal_maps_free(&maps);
 
     hot_fiber_field *threads = find(many, dwi, response, NULL, NULL);
     CHECK(memcmp(hot_fiber_field_peaks(plain), hot_fiber_field_peaks(threads), 240 * 9 * sizeof(float)) == 0,
@@ -165,7 +165,7 @@ int main(void)
     CHECK(hot_fiber_field_counts(again)[3] + hot_fiber_field_counts(again)[7] == 0, "flagged voxels have fibres");
     CHECK(hot_fiber_field_counts(again)[5] > 0, "a negative sample costs the fibres");
     CHECK(same(plain, again, 0.02) >= 236.0 / 240, "spoiled voxels change others");
-    hot_signal_maps_free(context, &maps);
+    hot_signal_maps_free(&maps);
     hot_fiber_field_destroy(&again);
     hot_dwi_destroy(&other);
 
@@ -175,7 +175,7 @@ int main(void)
                maps.sigma);
     score = score_of(context, again, lone);
     CHECK(score >= 0.95, "score %g with one b=0 volume", score);
-    hot_signal_maps_free(context, &maps);
+    hot_signal_maps_free(&maps);
     hot_fiber_field_destroy(&again);
 
     /* no b=0 volume is refused with a message */

@@ -117,7 +117,7 @@ static void check_learned(hot_context *context, const hot_response *response)
     }
     CHECK(fabs(p->certainty - 1) > 0.01, "certainty %g: then P(k) and margins are not looked at", p->certainty);
     CHECK(fabs(sum - right) <= 40, "P says that %g of 2000 are right, %g are", sum, right);
-    hot_signal_maps_free(context, &maps);
+    hot_signal_maps_free(&maps);
     hot_dwi_destroy(&dwi);
 }
 
@@ -135,7 +135,7 @@ static void check_unusual(hot_context *context, const hot_response *response)
         find(context, dwi, response, shares, &maps, NULL);
         CHECK(shares[cases[i].crossing ? 2 : 1] >= cases[i].least, "%s: %g %g %g %g have 0 to 3 fibres", cases[i].what,
               shares[0], shares[1], shares[2], shares[3]);
-        hot_signal_maps_free(context, &maps);
+        hot_signal_maps_free(&maps);
         hot_dwi_destroy(&dwi);
     }
 }
@@ -164,7 +164,7 @@ static void check_noise(hot_context *context, const hot_response *response)
         find(context, dwi, response, shares, &maps, NULL);
         CHECK(isfinite(maps.population.spread) && maps.population.spread > 0, "seed %d: a spread of %g", (int)seed,
               maps.population.spread);
-        hot_signal_maps_free(context, &maps);
+        hot_signal_maps_free(&maps);
         hot_dwi_destroy(&dwi);
         free(signals);
     }
@@ -184,7 +184,7 @@ static void check_threads(hot_context *context, const hot_response *response)
     CHECK(memcmp(maps[0].cone, maps[1].cone, 301 * 3 * sizeof(float)) == 0, "other cones");
     CHECK(memcmp(&maps[0].population, &maps[1].population, sizeof maps[0].population) == 0, "another population");
     for (int i = 0; i < 2; i++) {
-        hot_signal_maps_free(context, &maps[i]);
+        hot_signal_maps_free(&maps[i]);
         hot_fiber_field_destroy(&fibers[i]);
     }
     hot_dwi_destroy(&dwi);
@@ -214,7 +214,7 @@ static void check_starved(const hot_response *response)
         memory.fail_at = -1;
         CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !fibers && !maps.probability),
               "allocation %d: status %d", k, (int)status);
-        hot_signal_maps_free(context, &maps);
+        hot_signal_maps_free(&maps);
         hot_fiber_field_destroy(&fibers);
         hot_mask_destroy(&mask);
         hot_dwi_destroy(&dwi);

@@ -56,9 +56,8 @@ static int entries(void) { return entries_in(root); }
 static hot_status run(polls *mine, const char *from, const char *method, size_t starts, char message[256])
 {
     hot_context *context = context_of(mine);
-    hot_run_options options = {.size = sizeof options, .input = from, .output = output};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1,
-                                        .min_angle = -1, .min_amplitude = -1, .starts = starts};
+    const hot_peaks_options peaks = {.size = sizeof peaks, .method = method, .starts = starts};
+    const hot_run_options options = {.size = sizeof options, .input = from, .output = output, .peaks = &peaks};
     hot_status status = hot_run(context, &options, NULL);
     snprintf(message, 256, "%s", hot_context_message(context));
     hot_context_destroy(&context);
@@ -125,7 +124,7 @@ static void test_grain(void)
     CHECK(inside > 2000, "%zu voxels inside", inside);
     CHECK(hot_response_estimate(context, dwi, mask, 8, &response, NULL) == HOT_OK, "%s", hot_context_message(context));
     GRAIN("response", inside, 64);
-    hot_fit_options fit = {.size = sizeof fit, .order = 4, .response = response, .regularise = -1, .weighted = -1};
+    hot_fit_options fit = {.size = sizeof fit, .order = 4, .response = response};
     CHECK(hot_tensor_field_fit(context, dwi, mask, &fit, &tensors) == HOT_OK, "%s", hot_context_message(context));
     GRAIN("fit", inside, 256);
     fit.model = "adc", fit.response = NULL;
@@ -138,8 +137,8 @@ static void test_grain(void)
     static const struct { const char *method; size_t starts, grain; } ways[] = {
         {"maxima", 0, 64}, {"sshopm", 200, 1}, {"lowrank", 0, 64}};
     for (size_t way = 0; way < 3; way++) {
-        const hot_peaks_options options = {.size = sizeof options, .method = ways[way].method, .threshold = -1,
-                                           .min_angle = -1, .min_amplitude = -1, .starts = ways[way].starts};
+        const hot_peaks_options options = {.size = sizeof options, .method = ways[way].method,
+                                           .starts = ways[way].starts};
         hot_fiber_field_destroy(&fibers);
         CHECK(hot_fiber_field_find(context, tensors, &options, &fibers) == HOT_OK, "%s", hot_context_message(context));
         GRAIN(ways[way].method, inside, ways[way].grain);
@@ -207,15 +206,13 @@ static void test_exports(void)
     hot_context *context = context_of(&mine);
     hot_dwi *dwi = NULL;
     hot_run_fields fields, diffusion; /* FA and MD are maps of the diffusion tensor */
-    hot_run_options options = {.size = sizeof options, .axial_diffusivity = 1.7e-3, .radial_diffusivity = .2e-3};
-    hot_run_options diffusion_options = {.size = sizeof options};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "maxima", .threshold = -1,
-                                        .min_angle = -1, .min_amplitude = -1};
+    const hot_peaks_options peaks = {.size = sizeof peaks, .method = "maxima"};
+    const hot_fit_options fit = {.size = sizeof fit, .model = "adc", .order = 2};
+    const hot_run_options options = {.size = sizeof options, .axial_diffusivity = 1.7e-3, .radial_diffusivity = .2e-3,
+                                     .peaks = &peaks};
+    const hot_run_options diffusion_options = {.size = sizeof options, .peaks = &peaks, .fit = &fit};
     CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_run_compute(context, dwi, &options, &fields, NULL) == HOT_OK, "%s", hot_context_message(context));
-    diffusion_options.peaks = options.peaks;
-    diffusion_options.fit = (hot_fit_options){.size = sizeof(hot_fit_options), .model = "adc", .order = 2,
-                                              .regularise = -1, .weighted = -1};
     CHECK(hot_run_compute(context, dwi, &diffusion_options, &diffusion, NULL) == HOT_OK, "%s",
           hot_context_message(context));
     size_t count;
@@ -254,8 +251,8 @@ static void test_exports(void)
         }
         hot_temporary_folder_remove(place);
     }
-    hot_run_fields_free(context, &fields);
-    hot_run_fields_free(context, &diffusion);
+    hot_run_fields_free(&fields);
+    hot_run_fields_free(&diffusion);
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&context);
 }

@@ -29,29 +29,37 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
     hot_scene *scene = NULL;
     hot_pictures *pictures = NULL;
     hot_view_state state;
-    if (fields->size < offsetof(hot_view_fields, device_tensors) || (options && options->size < sizeof *options))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the size of hot_view_fields or hot_view_options is not set");
-    const int width = options && options->width ? options->width : 1024;
-    const int height = options && options->height ? options->height : 768;
-    hot_view_fields shown = {.size = sizeof shown}; /* programs made before there was the last field have not set it */
-    memcpy(&shown, fields, fields->size < sizeof shown ? fields->size : sizeof shown);
-    hot_view_state_default(&state);
-    if (options && options->screenshot)
-        state.show_crosshair = 0;
-    hot_status status = hot_scene_from_fields(context, &shown, &scene);
+    hot_view_fields shown = HOT_VIEW_FIELDS_INIT;
+    hot_view_options own = HOT_VIEW_OPTIONS_INIT;
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (!fields)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "fields", "it is NULL");
+    hot_status status = hot_options_read(context, "hot_view_fields", fields, &shown);
     if (status == HOT_OK)
-        status = take_settings(context, options ? options->settings : NULL, &state);
+        status = hot_options_read(context, "hot_view_options", options, &own);
+    if (status != HOT_OK)
+        return status;
+    if (own.width < 0 || own.height < 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, own.width < 0 ? "width" : "height",
+                                          "%d x %d pixels are not possible; 0 = 1024 x 768", own.width, own.height);
+    const int width = own.width ? own.width : 1024, height = own.height ? own.height : 768;
+    hot_view_state_default(&state);
+    if (own.screenshot)
+        state.show_crosshair = 0;
+    status = hot_scene_from_fields(context, &shown, &scene);
+    if (status == HOT_OK)
+        status = take_settings(context, own.settings, &state);
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)
         status = hot_view_state_check(context, scene, &state);
     if (status != HOT_OK)
         goto cleanup;
-    if (options && options->screenshot) {
+    if (own.screenshot) {
         status = hot_pictures_create(context, width, height, 4, &pictures);
         if (status == HOT_OK)
-            status = hot_pictures_save(pictures, scene, &state, options->screenshot);
+            status = hot_pictures_save(pictures, scene, &state, own.screenshot);
         goto cleanup;
     }
 #ifdef HOT_HAVE_GLFW

@@ -78,7 +78,7 @@ static size_t count_signal(const denoise_args *args, const double *values, doubl
     double rest = trace;
     for (size_t signal = 0; signal < n; signal++) {
         const double next = fmax(values[n - 1 - signal], 0);
-        if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_NOISE_EXP1,
+        if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_DENOISE_EXP1,
                              (int)signal, fmax(rest, 0), next, fmax(values[0], 0), variance))
             return signal;
         rest -= next;

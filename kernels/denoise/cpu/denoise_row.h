@@ -183,7 +183,7 @@ static size_t find_signal(const denoise_args *args, const row_workspace *work, v
             for (size_t k = known; k < until && !done[lane]; k++) {
                 const double next = fmax(values[k][lane] * norm[lane], 0);
                 double noise;
-                if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_NOISE_EXP1,
+                if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_DENOISE_EXP1,
                                      (int)k, fmax(rest[lane], 0), next, least[lane], &noise)) {
                     done[lane] = 1;
                     signal[lane] = k;

@@ -392,7 +392,7 @@ hot_status open(gpu *g)
     plan->voxels = (int)args->voxels;
     plan->n = (int)args->columns;
     plan->rows = (int)args->rows;
-    plan->veraart = args->options.estimator == HOT_NOISE_EXP1;
+    plan->veraart = args->options.estimator == HOT_DENOISE_EXP1;
     plan->over_volumes = args->volumes <= args->voxels;
     plan->stride = (plan->volumes + 3) / 4 * 4;
     g->plane = args->size[0] * args->size[1];

@@ -15,6 +15,41 @@
 extern "C" {
 #endif
 
+/* ---- The rule of all pointers ---------------------------------------------------------------------------------
+ * A pointer that must not be NULL and is NULL makes a function fail with HOT_ERROR_ARGUMENT, and hot_context_parameter
+ * names it; without a context that is the status alone. Functions without a status return what they return of nothing:
+ * NULL, 0, "", NaN. Arrays without elements may be NULL. A mask that is NULL is all voxels.
+ * Objects go with hot_..._destroy(&object), which sets the pointer to NULL; structs of the caller's that a function has
+ * filled are emptied with hot_..._free(&struct). Both accept NULL, and a pointer to NULL. What a context has made needs
+ * it until then.
+ *
+ * ---- The rule of all options structs ---------------------------------------------------------------------------
+ * They begin with their own size, and zero in every other field is the default:
+ *
+ *     hot_fit_options options = HOT_FIT_OPTIONS_INIT;     (C and C++; the same as a zeroed struct with its size set)
+ *     options.order = 4;
+ *
+ * A pointer to one may be NULL: all defaults. A size that this library does not know, 0 among them, is
+ * HOT_ERROR_ARGUMENT, as is a number out of its bounds; so is a negative one where nothing else is said.
+ * Where 0 itself can be meant (no threshold, plain weights) HOT_ZERO says so: exactly 0, or none. */
+enum { HOT_ZERO = -1073741824 /* the same number as an int, a float and a double */ };
+
+/* A struct with its size set and all else zero: HOT_..._INIT of every struct that begins with its size. */
+#ifdef __cplusplus
+extern "C++" {
+template <class Struct> inline Struct hot_sized()
+{
+    Struct made = Struct();
+    made.size = sizeof(Struct);
+    return made;
+}
+}
+#define HOT_SIZED(type) hot_sized<type>()
+#endif
+#ifndef __cplusplus
+#define HOT_SIZED(type) {.size = sizeof(type)}
+#endif
+
 typedef struct hot_context hot_context;
 
 /* Where the kernels run. */
@@ -25,13 +60,15 @@ typedef enum hot_device {
     HOT_DEVICE_REFERENCE /* the slow reference implementations: for tests */
 } hot_device;
 
+enum { HOT_ALL_GPUS = -1 }; /* hot_context_options.device_number */
+
 typedef enum hot_log_level { HOT_LOG_NOTE = 0, HOT_LOG_WARNING } hot_log_level;
 
-/* How to make a context. Zero (or `{ .size = sizeof(hot_context_options) }`) gives the defaults. */
+/* How to make a context. */
 typedef struct hot_context_options {
     size_t size;         /* sizeof(hot_context_options): later versions may add fields */
     hot_device device;   /* default HOT_DEVICE_AUTO */
-    int device_number;   /* the GPU to use, counted from 0; -1 = all GPUs share the work */
+    int device_number;   /* the GPU to use, counted from 0; HOT_ALL_GPUS = all GPUs share the work */
     int threads;         /* CPU threads; 0 = as many as the machine has */
     uint64_t seed;       /* of all random numbers */
     /* Allocator; NULL = malloc and free. `allocate` may return NULL; memory need not be zeroed. Called from the
@@ -53,12 +90,14 @@ typedef struct hot_context_options {
     int (*stop)(void *user);
     void *stop_user;
 } hot_context_options;
+#define HOT_CONTEXT_OPTIONS_INIT HOT_SIZED(hot_context_options)
 
-/* Makes a context. `options` may be NULL. On failure *context is NULL (there is no message to read then).
- * Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (negative thread count, wrong size). */
+/* Makes a context. options: NULL = defaults. On failure *context is NULL (there is no message to read then).
+ * Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (a size that is not sizeof(hot_context_options), 0 among them; a device
+ * that there is none of, a device_number below HOT_ALL_GPUS, a negative thread count, one of allocate and release). */
 HOT_API hot_status hot_context_create(const hot_context_options *options, hot_context **context);
 
-/* Frees the context and sets *context to NULL; NULL and a pointer to NULL are accepted. */
+/* Frees the context and sets *context to NULL. */
 HOT_API void hot_context_destroy(hot_context **context);
 
 /* The message of the last failed call with this context: what failed, with which value, where; the innermost cause
@@ -68,8 +107,13 @@ HOT_API const char *hot_context_message(const hot_context *context);
  * message then begins with the name and a colon. Owned by the context, valid until its next call. */
 HOT_API const char *hot_context_parameter(const hot_context *context);
 
-/* Cancels the running call of this context, and all later ones. Any thread may call it at any time. */
+/* Cancels the running call of this context; and all later ones, until hot_context_resume. Any thread may call it at any
+ * time; a call that begins afterwards fails as well, so that no cancellation is lost between two calls. NULL is
+ * accepted. */
 HOT_API void hot_context_cancel(hot_context *context);
+/* Makes a cancelled context usable again, whoever has cancelled it: hot_context_cancel or a callback. For the thread
+ * that uses the context, between its calls; what cancels from then on counts. NULL is accepted. */
+HOT_API void hot_context_resume(hot_context *context);
 
 /* What the options say: CPU threads (at least 1), the device, its number, and the seed. */
 HOT_API int hot_context_threads(const hot_context *context);

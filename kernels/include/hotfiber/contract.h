@@ -20,6 +20,7 @@ typedef struct hot_contract_options {
     size_t size;                       /* sizeof(hot_contract_options) */
     const hot_contract_tuning *tuning; /* NULL = the built-in table. Owned by the caller */
 } hot_contract_options;
+#define HOT_CONTRACT_OPTIONS_INIT HOT_SIZED(hot_contract_options)
 
 /* Computes C = alpha A B + beta C for `batch` matrices.
  *
@@ -92,8 +93,7 @@ HOT_API hot_status hot_contract_shape(hot_context *context, const char *spec, co
  *
  * Errors: HOT_ERROR_FORMAT (not a table, or one of another version), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning);
-/* Frees the table and sets *tuning to NULL; a pointer to NULL is accepted. */
-HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tuning);
+HOT_API void hot_contract_tuning_destroy(hot_contract_tuning **tuning);
 
 /* Times all variants for dense row-major products of one shape on the context's device, and stores in the table the
  * fastest of those whose results agree.

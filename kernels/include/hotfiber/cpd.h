@@ -37,13 +37,14 @@ typedef struct hot_cpd_options {
     size_t rank;         /* number of terms, at least 1; may exceed the dimensions */
     int iterations;      /* largest number of iterations; 0 = 500 */
     double tolerance;    /* stop when the fit changes by less than this in an iteration; 0 = 1e-10 (f64), 1e-6 (f32);
-                            negative = no test */
+                            HOT_ZERO = no test */
     hot_cpd_start start;
     int non_negative;    /* 1: all factors are >= 0 (hierarchical alternating least squares, column by column) */
     hot_cpd_arithmetic arithmetic;
     double *fits;        /* out: the fit after each iteration, an array of `iterations` values (500 if that is 0); or
                             NULL */
 } hot_cpd_options;
+#define HOT_CPD_OPTIONS_INIT HOT_SIZED(hot_cpd_options)
 
 typedef struct hot_cpd_report {
     int iterations;      /* number of iterations */
@@ -133,8 +134,8 @@ HOT_API hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkr
                                                  size_t rank, const float *a, const float *b, const float *c,
                                                  float *out);
 
-/* Frees the tensor and sets *tensor to NULL; a pointer to NULL is accepted. No other thread may be using the tensor. */
-HOT_API void hot_mttkrp_tensor_destroy(hot_context *context, hot_mttkrp_tensor **tensor);
+/* No other thread may be using the tensor; the context that made it must be there. */
+HOT_API void hot_mttkrp_tensor_destroy(hot_mttkrp_tensor **tensor);
 
 #ifdef __cplusplus
 }

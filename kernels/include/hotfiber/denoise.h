@@ -12,10 +12,10 @@ extern "C" {
 /* Upper limit of min(volumes, voxels of a window), the size of the matrices to diagonalise. */
 enum { HOT_DENOISE_MAX = 1024 };
 
-typedef enum hot_noise_estimator {
-    HOT_NOISE_EXP2 = 0, /* Cordero-Grande et al. 2019: corrects for the noise that the signal components contain */
-    HOT_NOISE_EXP1      /* Veraart et al. 2016 */
-} hot_noise_estimator;
+typedef enum hot_denoise_estimator {
+    HOT_DENOISE_EXP2 = 0, /* Cordero-Grande et al. 2019: corrects for the noise that the signal components contain */
+    HOT_DENOISE_EXP1      /* Veraart et al. 2016 */
+} hot_denoise_estimator;
 
 typedef struct hot_denoise_options {
     size_t size;          /* sizeof(hot_denoise_options) */
@@ -23,7 +23,7 @@ typedef struct hot_denoise_options {
                              there are volumes. Along an axis shorter than the window it covers the whole axis */
     size_t step[3];       /* voxels from one window to the next, 1 to window; 0 0 0 = 2 (1 for a window of 1 or 2). The
                              result in a voxel is the mean over all windows that contain it */
-    hot_noise_estimator estimator;
+    hot_denoise_estimator estimator;
     int is_complex;       /* 1: signals are (re, im) pairs */
     /* A slab of a larger volume: of its `slices` slices, signals and mask hold slices first ... first + size[2] - 1,
      * and slices begin ... end - 1 are written (all counted in the whole volume). Windows have the same positions as
@@ -34,6 +34,7 @@ typedef struct hot_denoise_options {
     double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
                              is one part of a longer computation; 0 0 = 0 and 1 */
 } hot_denoise_options;
+#define HOT_DENOISE_OPTIONS_INIT HOT_SIZED(hot_denoise_options)
 
 /* Denoises a volume, or a slab of one.
  *

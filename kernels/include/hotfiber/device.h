@@ -36,7 +36,7 @@ typedef enum hot_memory {
  *     waits for the GPU nor allocates from the driver once a call of its size has been made: working memory comes, in
  *     the order of the stream, from a pool that belongs to the context.
  *   - hot_cpd_f32 and hot_cpd_f64 have options.fits and the report in device memory, too. They wait for the stream
- *     where the host decides what comes next: between iterations unless options.tolerance is negative, and with the
+ *     where the host decides what comes next: between iterations unless options.tolerance is HOT_ZERO, and with the
  *     start HOT_CPD_HOSVD. Where they do not wait, a tensor that holds NaN or Inf is no error: weights, factors, fits
  *     and the report's fit and norm are NaN. hot_mttkrp_tensor_create_* waits; products with that tensor are queued
  *     one behind the other, whatever their streams, but for those that are captured, which the graphs must keep in

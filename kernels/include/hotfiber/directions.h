@@ -12,10 +12,11 @@ extern "C" {
 typedef struct hot_directions_options {
     size_t size;        /* sizeof(hot_directions_options) */
     int max_directions; /* largest number of directions per tensor, 1 to 16; 0 = 3 */
-    double threshold;   /* maxima below this fraction of the largest one are dropped, 0 to 1; negative = 0.25 */
-    double min_angle;   /* degrees: of two maxima closer than this the lower is dropped; negative = 15; 0 = no test */
+    double threshold;   /* maxima below this fraction of the largest one are dropped, up to 1; 0 = 0.25;
+                           HOT_ZERO = none */
+    double min_angle;   /* degrees: of two maxima closer than this the lower is dropped; 0 = 15; HOT_ZERO = no test */
     double min_relative_range; /* a form with max - min below this fraction of |max| counts as isotropic and has no
-                                  direction; negative = 1e-4 */
+                                  direction; 0 = 1e-4; HOT_ZERO = only one whose values are all the same */
     size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid.
                            > 0 = SS-HOPM from that many starts, evenly spread over the half sphere; converged starts
                            are refined by Newton's method, and limits that are maxima are kept. With fewer than 6 starts
@@ -26,6 +27,7 @@ typedef struct hot_directions_options {
     int basin;          /* with starts and HOT_SHIFT_NONE, on a GPU: 1 = use the basin test (see hot_sshopm_options);
                            otherwise ignored */
 } hot_directions_options;
+#define HOT_DIRECTIONS_OPTIONS_INIT HOT_SIZED(hot_directions_options)
 
 /* Finds the local maxima of the form A x^m of each tensor.
  *

@@ -14,6 +14,7 @@ typedef struct hot_heev_options {
     size_t size;    /* sizeof(hot_heev_options) */
     size_t largest; /* how many eigenvalues to compute, starting from the largest; 0 = all */
 } hot_heev_options;
+#define HOT_HEEV_OPTIONS_INIT HOT_SIZED(hot_heev_options)
 
 /* Computes the eigendecomposition A = V diag(values) V^H of each of `count` Hermitian matrices.
  *

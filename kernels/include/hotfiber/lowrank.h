@@ -14,13 +14,16 @@ typedef struct hot_lowrank_options {
     int max_rank;         /* largest number of terms, 1 to 3; 0 = 3 */
     int exact_rank;       /* 1: always max_rank terms; 0: the number is chosen by the residual (drop, floor) */
     double drop;          /* a further term is added only if it reduces the norm of the residual to below this fraction
-                             of the norm without it; 0 = 0.62, 0.76, 0.91 for orders 4, 6, 8 */
-    double floor;         /* residuals below this fraction of the tensor's norm count as 0; 0 = 1e-4 */
-    double min_weight;    /* terms with a weight below this fraction of the largest are dropped; negative = 0.2 */
-    double min_angle;     /* degrees: fits with two terms closer than this are rejected; negative = 25 */
+                             of the norm without it; 0 = 0.62, 0.76, 0.91 for orders 4, 6, 8;
+                             HOT_ZERO = never */
+    double floor;         /* residuals below this fraction of the tensor's norm count as 0; 0 = 1e-4; HOT_ZERO = none */
+    double min_weight;    /* terms with a weight below this fraction of the largest are dropped; 0 = 0.2;
+                             HOT_ZERO = none */
+    double min_angle;     /* degrees: fits with two terms closer than this are rejected; 0 = 25; HOT_ZERO = none */
     double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
                              is one of several; 0 0 = 0 1 */
 } hot_lowrank_options;
+#define HOT_LOWRANK_OPTIONS_INIT HOT_SIZED(hot_lowrank_options)
 
 /* Approximates each tensor by one to three rank-1 terms.
  *

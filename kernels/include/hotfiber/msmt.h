@@ -8,13 +8,14 @@
 extern "C" {
 #endif
 
-typedef enum hot_msmt_constraint {
-    HOT_MSMT_NONE = 0,       /* plain least squares */
-    HOT_MSMT_NONNEGATIVE = 1, /* amounts and the tensor's form in given directions are >= 0 */
-    HOT_MSMT_SEMIDEFINITE = 2 /* amounts are >= 0, and so is the tensor's matrix (its entry for two monomials of half
-                                 the order is the tensor's value for their product): its form is a sum of squares, >= 0
-                                 in every direction (Ankele et al. 2017, H-psd) */
-} hot_msmt_constraint;
+/* What is held not to be negative. */
+typedef enum hot_constraint {
+    HOT_CONSTRAINT_NONNEGATIVE = 0, /* amounts of tissues, and the tensor's form in a set of directions */
+    HOT_CONSTRAINT_NONE,            /* nothing: plain least squares */
+    HOT_CONSTRAINT_HPSD             /* amounts, and the tensor's matrix (its entry for two monomials of half the order
+                                       is the tensor's value for their product): its form is a sum of squares, >= 0 in
+                                       every direction (Ankele et al. 2017, H-psd) */
+} hot_constraint;
 
 typedef struct hot_msmt_problem {
     size_t size;          /* sizeof(hot_msmt_problem) */
@@ -23,12 +24,13 @@ typedef struct hot_msmt_problem {
     size_t rows;          /* measurements per voxel */
     const double *design; /* rows x (terms + tissues): the signal of each unique value of the packed tensor
                              ((order + 1)(order + 2) / 2 terms), then of one unit of each tissue */
-    hot_msmt_constraint constraint;
-    size_t directions;    /* for HOT_MSMT_NONNEGATIVE: how many, 1 to 4096, ... */
+    hot_constraint constraint;
+    size_t directions;    /* for HOT_CONSTRAINT_NONNEGATIVE: how many, 1 to 4096, ... */
     const double *direction; /* ... and x, y, z of each, not zero; NULL with 0 = 300 that are evenly spread */
     double ridge;         /* weight of the solution's squared norm (the tensor's in spherical harmonics), relative to
                              the largest diagonal value of the normal matrix; 0 = 1e-10 */
 } hot_msmt_problem;
+#define HOT_MSMT_PROBLEM_INIT HOT_SIZED(hot_msmt_problem)
 
 /* Minimises |design x - signals|^2 for every voxel under the constraint, in double precision. With a constraint this is
  * a convex quadratic program, solved by a primal-dual interior-point method (Mehrotra 1992) to a duality gap of 1e-12

@@ -24,6 +24,7 @@ typedef struct hot_signal_scheme {
                                 signal of a single fibre with volume fraction 1, relative to its b=0 signal */
     int lmax;                /* of the response, even, 2 to 16; degrees above 8 are not used */
 } hot_signal_scheme;
+#define HOT_SIGNAL_SCHEME_INIT HOT_SIZED(hot_signal_scheme)
 
 /* What is usual in a data set (the pipeline learns it): priors of normal distribution, mean and standard deviation.
  * Every voxel has 0 to 3 fibres, each with a width of its own, and two isotropic parts, free water (3e-3 mm^2/s) and
@@ -105,6 +106,7 @@ typedef struct hot_signal_options {
     hot_noise_model noise_model;
     const hot_signal_population *population; /* NULL = that of hot_signal_population_usual */
 } hot_signal_options;
+#define HOT_SIGNAL_OPTIONS_INIT HOT_SIZED(hot_signal_options)
 
 /* Why a voxel was not fitted (bits). Single signals that are zero or negative are data like any others. */
 enum {
@@ -131,6 +133,7 @@ typedef struct hot_signal_result {
     double *device_seconds; /* one number, to which the GPU's time in kernels (without copies) is added */
     hot_signal_fit *fits; /* count x 4, of 0, 1, 2, 3 fibres */
 } hot_signal_result;
+#define HOT_SIGNAL_RESULT_INIT HOT_SIZED(hot_signal_result)
 
 /* Wide priors that are a start for learning what is usual in a data set. Cannot fail. */
 HOT_API void hot_signal_population_usual(hot_signal_population *population);

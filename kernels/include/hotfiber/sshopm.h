@@ -27,13 +27,13 @@ typedef struct hot_sshopm_options {
     double alpha;        /* the shift, with HOT_SHIFT_FIXED */
     hot_extremum seek;   /* which extrema to find; with HOT_SHIFT_FIXED the sign of alpha decides instead */
     double tolerance;    /* stop when ||A x^(m-1) - lambda x|| <= tolerance * scale of A, where the scale is the largest
-                            |value| times its multiplicity. 0 = default (f32: 1e-6, f64: 1e-13); negative = no test:
+                            |value| times its multiplicity. 0 = default (f32: 1e-6, f64: 1e-13); HOT_ZERO = no test:
                             exactly max_iterations steps */
     double change;       /* > 0: stop when |lambda - previous lambda| <= change * max(1, |lambda|) instead of on the
                             residual, as in Ballard, Kolda, Plantenga 2011 */
     int max_iterations;  /* 0 = 1000 */
     double same_angle;   /* hot_eigenpairs_f64 only: pairs closer than this (degrees, up to sign for even orders) are
-                            the same; 0 = 0.05 */
+                            the same; 0 = 0.05; HOT_ZERO = only equal ones */
     int basin;           /* 1: stop a start once it is in the cone around a maximum in which all starts converge to that
                             maximum (part of its basin of attraction), and return the maximum. Only on the GPU, for f32,
                             dimension 3, order 4, 6 or 8, HOT_SHIFT_NONE, the residual as stopping rule, and more than
@@ -41,6 +41,7 @@ typedef struct hot_sshopm_options {
                             starts gets a wrong maximum. A start that still cycles after 32 to 64 steps (depending on
                             the order) or has not converged after 96 is reported as not converged */
 } hot_sshopm_options;
+#define HOT_SSHOPM_OPTIONS_INIT HOT_SIZED(hot_sshopm_options)
 
 /* Runs SS-HOPM on every tensor from every start, with one result for each pair of tensor and start (no deduplication).
  *

@@ -25,6 +25,7 @@ typedef struct hot_tridiag_options {
                              computed as accurately as the entries determine them, but never beyond `absolute` if that
                              is given */
 } hot_tridiag_options;
+#define HOT_TRIDIAG_OPTIONS_INIT HOT_SIZED(hot_tridiag_options)
 
 /* Computes eigenvalues of `count` matrices of size n.
  *

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/backend.h"
 #include "common/options.h"
 #include "eigen_scan.h"
@@ -333,6 +334,9 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                               const double *tensors, size_t stride, size_t start_count, const double *starts,
                               size_t max_pairs, double *pairs, int32_t *found)
 {
+    HOT_NEED(context);
+    if (count > 0)
+        HOT_NEED(context, tensors);
     search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
     hot_status status = hot_backend_need_host(context, "eigenpairs");
     if (status == HOT_OK)
@@ -346,16 +350,18 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
     if (stride < self.unique)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors %zu values apart: order %d and dimension %d need "
                                 "%zu", stride, order, dim, self.unique);
-    if (!isfinite(self.options.alpha) || self.options.max_iterations < 0 || !(self.options.same_angle >= 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "shift %g, %d iterations, angle %g: not possible",
-                                self.options.alpha, self.options.max_iterations, self.options.same_angle);
+    status = hot_sshopm_check_options(context, &self.options);
+    if (status != HOT_OK)
+        return status;
     if (count == 0)
         return HOT_OK;
     size_t width = (size_t)dim + 3;
     if (max_pairs > SIZE_MAX / 2 / sizeof(double) / width / count || stride > SIZE_MAX / 2 / sizeof(double) / count)
         return hot_context_fail(context, HOT_ERROR_MEMORY,
                                 "%zu tensors with %zu pairs each are more than memory can hold", count, max_pairs);
-    double angle = self.options.same_angle > 0 ? self.options.same_angle : 0.05;
+    double angle = self.options.same_angle == 0          ? 0.05
+                   : self.options.same_angle == HOT_ZERO ? 0
+                                                         : self.options.same_angle;
     self.same = 4 * pow(sin(angle * 0.00872664625997164788), 2);
     self.more = !starts;
     self.seed = hot_context_seed(context);

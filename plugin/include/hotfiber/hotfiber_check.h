@@ -38,6 +38,7 @@ typedef struct hot_check_gradients {
     size_t voxels, blocks;     /* that were looked at; blocks of 3 x 3 x 3 of them, which give the standard errors */
     char reason[HOT_CHECK_TEXT]; /* UNSURE: why */
 } hot_check_gradients;
+#define HOT_CHECK_GRADIENTS_INIT HOT_SIZED(hot_check_gradients)
 
 /* Compares the gradient table with the 23 that flips and permutations of the image's axes make of it (in which bvec
  * files are written: this is where tables are usually wrong; on an oblique grid a flip along world axes shows as the
@@ -47,7 +48,8 @@ typedef struct hot_check_gradients {
  * tensors are fitted once and only their directions are turned. z: the difference of two tables' coherence, over its
  * standard error from the differences between blocks.
  *
- * mask: where to look; NULL = estimated. most: look at so many voxels or so, in cubes spread over the mask; 0 = 150000.
+ * mask: where to look (hot_mask_estimate makes one). most: look at so many voxels or so, in cubes spread over the mask;
+ * 0 = 150000.
  * result: the caller's. Data with too few directions, voxels or fibres are no failure: the verdict is UNSURE.
  * Does not depend on the number of threads. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes),
  * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
@@ -64,7 +66,7 @@ typedef struct hot_check_finding {
 typedef struct hot_check_findings hot_check_findings;
 
 /* Looks for volumes and slices that are damaged, copies of each other, clipped or darker than they should be, for drift
- * of the b=0 signal, and for gaps in the scheme. mask: NULL = estimated.
+ * of the b=0 signal, and for gaps in the scheme. mask: that of the head (hot_mask_estimate makes one).
  * Owner: the caller, until hot_check_findings_destroy. Errors: HOT_ERROR_DATA (a mask of other sizes),
  * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,

@@ -19,9 +19,9 @@ HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const ch
  * gradients: volumes x 3, in world axes of grid->space, need not be unit (only their direction counts; ignored where
  * b is 0). signals: volumes x voxels floats in [volume][k][j][i] order (i fastest), in any unit; copied. NaN and values
  * that are not positive are kept, and flagged by the fits.
- * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0, or more than memory can hold),
- * HOT_ERROR_DATA (a b-value that is negative or no number, a gradient of length 0 with b > 100; the message says which
- * volume), HOT_ERROR_MEMORY. Once made it is only read: several threads may use it, each with a context of its own. */
+ * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0, or more than memory can hold; a
+ * matrix that is singular or not finite; a space that there is none of), HOT_ERROR_DATA (a b-value that is negative,
+ * infinite or no number, a gradient of length 0 with b > 100; the message says which volume), HOT_ERROR_MEMORY. Once made it is only read: several threads may use it, each with a context of its own. */
 HOT_API hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                                   const double *gradients, const float *signals, hot_dwi **dwi);
 HOT_API void hot_dwi_destroy(hot_dwi **dwi);
@@ -44,9 +44,10 @@ HOT_API hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t
 HOT_API size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of);
 /* Whether shell 0 is b=0. */
 HOT_API int hot_dwi_has_b0(const hot_dwi *dwi);
+enum { HOT_ANY_SHELL = -1 };
 /* The highest even order (0, 2, 4, 6, 8) whose tensor the directions of one shell determine: enough directions that
- * are distinct up to sign, and a well-conditioned design matrix. shell = -1: of the shell that supports most.
- * -1: memory is short (and the message set). */
+ * are distinct up to sign, and a well-conditioned design matrix. shell: its number, or HOT_ANY_SHELL: the one that
+ * supports most. -1: no such shell, or memory is short (and the message set). */
 HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell);
 
 /* Which voxels to compute. A mask file (NRRD, NIfTI or MIF, any scalar type, non-zero = inside) is put into the grid's
@@ -59,7 +60,8 @@ HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const h
  * loses signal by diffusion like tissue. */
 HOT_API hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask);
 /* A mask from memory. inside: one byte per voxel of the grid, i fastest, 0 = outside; copied.
- * Owner: the caller, until hot_mask_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0), HOT_ERROR_MEMORY. */
+ * Owner: the caller, until hot_mask_destroy. Errors: HOT_ERROR_ARGUMENT (a grid as hot_dwi_create refuses it),
+ * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask);
 /* All voxels inside. */
 HOT_API hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask);
@@ -84,9 +86,9 @@ HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const
 HOT_API hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                        hot_noise_model *model, double *share);
 
-/* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: NULL = all voxels;
- * those outside stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read
- * slab by slab; the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
+/* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: voxels outside
+ * stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read slab by slab;
+ * the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
  * Owner: the caller, until hot_dwi_destroy. Errors as hot_denoise_f32 and hot_dwi_read, and HOT_ERROR_DATA (a mask of
  * other sizes). */
 HOT_API hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,

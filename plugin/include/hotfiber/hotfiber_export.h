@@ -19,6 +19,7 @@ typedef struct hot_sh_options {
     const char *frame; /* the axes that the harmonics are in: "scanner" (RAS; NULL with tournier07), "bvec" (those of
                           FSL's bvec files, which DIPY takes as they are; NULL with the others) or "image" (i, j, k) */
 } hot_sh_options;
+#define HOT_SH_OPTIONS_INIT HOT_SIZED(hot_sh_options)
 
 /* Reads the coefficients of an image of real, even spherical harmonics (NIfTI, .mif; one volume each, lmax 2 to 12) as
  * tensors of order lmax, model "sh": hot_fiber_field_find then finds their maxima. Voxels whose coefficients are all 0,

@@ -6,17 +6,19 @@ typedef struct hot_peaks_options {
     size_t size;         /* sizeof(hot_peaks_options) */
     const char *method;  /* one of hot_peaks_method_name; NULL = "maxima" (hot_run: the default of its model) */
     int max_fibers;      /* 0 = 3; at most 16 with maxima and sshopm, 3 with the others */
-    double threshold;    /* fraction of the largest peak; negative = the method's default */
-    double min_angle;    /* degrees; negative = the method's default */
+    double threshold;    /* fraction of the largest peak, 0 to 1; 0 = the method's default; HOT_ZERO = none */
+    double min_angle;    /* degrees, up to 90; 0 = the method's default; HOT_ZERO = none */
     size_t starts;       /* sshopm: how many starting vectors; 0 = 128. The other methods refuse it */
-    double min_amplitude; /* absolute: peaks below it are dropped; negative = the model's default: .1 for fod, whose
-                             peaks are volume fractions, so that noise and isotropic voxels give no fibre; 0 else */
+    double min_amplitude; /* absolute: peaks below it are dropped; 0 = the model's default: .1 for fod and msmt, whose
+                             peaks are volume fractions, so that noise and isotropic voxels give no fibre; none
+                             else; HOT_ZERO = none */
     hot_shift shift;     /* sshopm: the shift; default HOT_SHIFT_ADAPTIVE */
     double alpha;        /* with HOT_SHIFT_FIXED: its value, at least 0 */
     const hot_mask *mask; /* where to compute, of the field's sizes; NULL = wherever a tensor was fitted */
     int basin;           /* sshopm with HOT_SHIFT_NONE on a GPU: 1 = a start is settled as soon as it is known in whose
                             basin of attraction it lies (hot_directions_options); default 0 */
 } hot_peaks_options;
+#define HOT_PEAKS_OPTIONS_INIT HOT_SIZED(hot_peaks_options)
 
 /* The methods: signal (0 to 3 fibres fitted to the signals), sshopm (SS-HOPM from many starts, eigenvectors clustered:
  * Ballard, Kolda, Plantenga 2011), maxima (the same maxima by a scan of the sphere), lowrank (rank-1 terms).

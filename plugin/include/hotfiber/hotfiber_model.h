@@ -28,7 +28,8 @@ HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dw
                                          hot_response **response, size_t *voxels);
 /* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the middle
  * of what is isotropic, white matter the sharpest single peaks. erode: how many layers of voxels are taken off the mask
- * first; below 0: 3, as is usual for a mask of the whole brain, or fewer where the image is thin (a log line says so).
+ * first; 0: 3, as is usual for a mask of the whole brain, or fewer where the image is thin (a log line says so);
+ * HOT_ZERO: none.
  * responses (out): white matter's with lmax (0 = 8), the others of
  * lmax 0; the caller's, until hot_response_destroy; all NULL after a failure. voxels (may be NULL): how many made each.
  * Errors: HOT_ERROR_DATA (no b=0 volume, nothing looks like one of the tissues), HOT_ERROR_MEMORY.
@@ -58,14 +59,6 @@ HOT_API const double *hot_response_row(const hot_response *response, size_t shel
 HOT_API double hot_response_noise(const hot_response *response);
 HOT_API hot_status hot_response_set_noise(hot_response *response, double noise);
 
-/* What msmt holds not to be negative. */
-typedef enum hot_fit_constraint {
-    HOT_CONSTRAINT_NONNEGATIVE, /* amounts of tissues, and the tensor's form in a set of directions */
-    HOT_CONSTRAINT_NONE,
-    HOT_CONSTRAINT_HPSD        /* amounts of tissues; and the tensor's matrix of values for products of two monomials is
-                                  positive semidefinite, so that its form is negative nowhere */
-} hot_fit_constraint;
-
 /* What msmt makes of one fibre v of weight 1. */
 typedef enum hot_fit_kernel {
     HOT_KERNEL_RANK1, /* the rank-1 tensor v^(x m): weights are volume fractions, as with fod */
@@ -78,22 +71,23 @@ typedef struct hot_fit_options {
     int order;             /* 2, 4, 6 or 8; 0 = 6, or the highest the scheme supports when that is lower */
     const hot_response *response; /* for fod, and white matter's for msmt; NULL = estimated from the data (for msmt with
                               two shells or more beside b=0: those of all three tissues) */
-    double regularise;     /* Laplace-Beltrami weight; negative = the model's default (fod: by the noise that the data
-                              have, nothing without noise; a log line says how much) */
+    double regularise;     /* Laplace-Beltrami weight; 0 = the model's default (fod: by the noise that the data have,
+                              nothing without noise; a log line says how much); HOT_ZERO = none */
     int positive;          /* adc: refit voxels whose diffusivity is negative somewhere, so that it is not */
-    int weighted;          /* adc: signal-weighted least squares (1) or plain (0); negative = 1 */
+    int weighted;          /* adc: signal-weighted least squares (0 or 1) or plain (HOT_ZERO) */
     int estimate_s0;       /* adc: ln S0 is estimated together with the tensor (1), from all volumes, instead of taken
                               as the mean b=0 signal (0) */
     const hot_response *const *tissues; /* msmt: the responses of isotropic tissues (grey matter, CSF), at most
                               HOT_TISSUES_MAX - 1; NULL = one as of free water */
     size_t tissue_count;
-    hot_fit_constraint constraint; /* msmt */
+    hot_constraint constraint;     /* msmt */
     hot_fit_kernel kernel;         /* msmt */
     const double *directions; /* msmt: x, y, z of each direction in which the form is held; NULL = 300, evenly spread */
     size_t direction_count;
     int normalise;         /* msmt: tensors and amounts are divided by a smooth field (1), after which the amounts add
                               up to about 1 (Raffelt et al. 2017, Dhollander et al. 2021) */
 } hot_fit_options;
+#define HOT_FIT_OPTIONS_INIT HOT_SIZED(hot_fit_options)
 
 /* Fits the model in every voxel of the mask, slab by slab. Voxels that cannot be fitted (NaN, no b=0 signal ...) are
  * flagged: their confidence is 0 and their values 0. dwi, mask: kept as they are; of equal sizes. options: NULL =

@@ -82,6 +82,7 @@ typedef struct hot_phantom_options {
     double noise_slope;      /* the noise's standard deviation rises linearly along the first axis, from 1 - this to
                                 1 + this times that of the SNR */
 } hot_phantom_options;
+#define HOT_PHANTOM_OPTIONS_INIT HOT_SIZED(hot_phantom_options)
 
 typedef struct hot_phantom hot_phantom;
 
@@ -116,6 +117,7 @@ typedef struct hot_phantom_save_options {
     int compress;       /* gzip */
     int turned_frame;   /* a measurement frame that is not the identity; the gradients in the file are relative to it */
 } hot_phantom_save_options;
+#define HOT_PHANTOM_SAVE_OPTIONS_INIT HOT_SIZED(hot_phantom_save_options)
 
 /* Writes the data as NRRD ("-" = standard output), or as NIfTI with .bval and .bvec by its name (then always float).
  * Key/values say how the phantom was made. `options` may be NULL. */
@@ -156,6 +158,7 @@ typedef struct hot_score_options {
     const uint8_t *mask; /* a byte per voxel, 0 = leave out; NULL = all voxels count */
     int slice;           /* score one slice of axis 2: 1 + its index; 0 = all */
 } hot_score_options;
+#define HOT_SCORE_OPTIONS_INIT HOT_SIZED(hot_score_options)
 
 typedef struct hot_score hot_score;
 

@@ -11,11 +11,13 @@ typedef struct hot_run_options {
     double axial_diffusivity, radial_diffusivity; /* > 0: response from them (mm^2/s), the axial one the larger */
     const char *output;   /* directory to make */
     int force;            /* replace the result of an earlier run */
-    hot_fit_options fit;
-    hot_peaks_options peaks; /* peaks.method: one of hot_peaks_method_name; NULL = "signal" with the model fod, else
-                                "maxima". peaks.mask is not used */
-    hot_signal_find_options signal; /* method signal; its max_fibers is that of peaks */
-    /* instead of a file; copied. A response in memory goes into fit.response, copied too */
+    /* What the steps take; NULL = defaults. Only read, and needed during the call alone. A response in memory goes into
+     * fit->response; it is copied. peaks->method: one of hot_peaks_method_name; NULL = "signal" with the model fod,
+     * else "maxima". peaks->mask is not used. signal: of the method signal; its max_fibers is that of peaks */
+    const hot_fit_options *fit;
+    const hot_peaks_options *peaks;
+    const hot_signal_find_options *signal;
+    /* instead of a file; copied */
     const hot_mask *mask_in_memory;
     /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too. Where that takes
      * more than noise out of the signals their angular shape is put back; if in most voxels, a warning says so and the
@@ -47,6 +49,7 @@ typedef struct hot_run_options {
      * them are in memory at a time. Results are the same. What is kept for each voxel of the grid is in memory. */
     size_t memory;
 } hot_run_options;
+#define HOT_RUN_OPTIONS_INIT HOT_SIZED(hot_run_options)
 
 /* The files that a run can leave. Returns the name of output `index` (0, 1, ...) for hot_run_options.outputs, NULL
  * after the last, its file's name and its one-line help (both may be NULL). Static storage. */
@@ -102,7 +105,6 @@ typedef struct hot_run_fields {
  * context of its own; one hot_dwi may serve them all. */
 HOT_API hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
                                    hot_run_fields *fields, hot_run_result *result);
-/* Frees the fields and sets them to NULL; NULL is accepted. `context` is that of hot_run_compute. */
-HOT_API void hot_run_fields_free(hot_context *context, hot_run_fields *fields);
+HOT_API void hot_run_fields_free(hot_run_fields *fields);
 
 #endif

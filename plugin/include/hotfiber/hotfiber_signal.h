@@ -17,6 +17,7 @@ typedef struct hot_signal_find_options {
     int samples;           /* this many samples of the posterior, 0 to 1000, into maps->samples */
     const struct hot_signal_part *part; /* for runs in parts (hot_run_options.part); NULL = all of the mask */
 } hot_signal_find_options;
+#define HOT_SIGNAL_FIND_OPTIONS_INIT HOT_SIZED(hot_signal_find_options)
 
 /* Samples of the posterior of all voxels: hot_signal_samples_save. */
 typedef struct hot_signal_samples hot_signal_samples;
@@ -24,6 +25,7 @@ typedef struct hot_signal_samples hot_signal_samples;
 /* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
  * without keep_maps). */
 typedef struct hot_signal_maps {
+    hot_context *context;  /* that has filled it; NULL: nothing is there */
     hot_grid grid;
     double sigma;          /* the noise used (NaN with a map) */
     size_t voxels, flagged; /* in the mask; among them those that cannot be used: every flag but HOT_VOXEL_NOISE */
@@ -61,7 +63,7 @@ typedef struct hot_signal_maps {
 HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                           const hot_response *response, const hot_signal_find_options *options,
                                           hot_signal_maps *maps, hot_fiber_field **fibers);
-HOT_API void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps);
+HOT_API void hot_signal_maps_free(hot_signal_maps *maps);
 
 /* Writes one map (name: "probability", "margin", "residual", "width", "flags", "cone", "cone_axes", "fraction_sd",
  * "isotropic", "free_water", "noise_sd") as NRRD, or NIfTI or MIF by the path's name. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/arguments.h"
 #include "core/samples.h"
 #include "io/common/image_save.h"
 
@@ -125,6 +126,9 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 hot_status hot_signal_samples_save(hot_context *context, const hot_signal_maps *maps, const hot_mask *mask,
                                    const char *folder)
 {
+    HOT_NEED(context, maps, folder);
+    if (!mask)
+        HOT_RETURN_WITH_ALL(context, &maps->grid, hot_signal_samples_save(context, maps, all, folder));
     const hot_signal_samples *samples = maps->samples;
     if (!samples)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there are no samples of the posterior to write");

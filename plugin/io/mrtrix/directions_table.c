@@ -2,14 +2,17 @@
  * x y z. */
 #include <math.h>
 
+#include "common/arguments.h"
 #include "io/common/gradient_files.h"
 
 hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions, size_t *count)
 {
+    if (directions)
+        *directions = NULL;
+    HOT_NEED(context, path, directions, count);
     char *text = NULL;
     double *values = NULL, *made = NULL;
     size_t rows = 0, columns = 0;
-    *directions = NULL;
     *count = 0;
     hot_status status = hot_text_load(context, path, &text);
     if (status == HOT_OK)

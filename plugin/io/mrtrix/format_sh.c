@@ -2,6 +2,7 @@
  * that mrview draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
 #include <string.h>
 
+#include "common/arguments.h"
 #include "io/common/formats.h"
 #include "io/common/image_save.h"
 #include "model/fiber_lobes.h"
@@ -99,6 +100,7 @@ static void fill_isotropic(hot_context *context, const void *from, size_t number
 hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tensor_field *field, size_t tissue,
                                            const char *path)
 {
+    HOT_NEED(context, field, path);
     const size_t tissues = hot_tensor_field_tissues(field), terms = hot_symtensor_count(field->order, 3);
     double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
     int exponents[3 * HOT_FIELD_TERMS_MAX];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "io/common/output.h"
 #include "model/model.h"
 
@@ -117,12 +118,12 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
 
 hot_status hot_response_load(hot_context *context, const char *path, hot_response **response)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    if (response)
+        *response = NULL;
+    HOT_NEED(context, path, response);
     if (!path || !response)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "hot_response_load needs a path and a place for the response");
-    *response = NULL;
     char *text = NULL;
     parsed *out = NULL;
     hot_status status = read_text(context, path, &text);
@@ -169,6 +170,7 @@ cleanup:
 hot_status hot_response_load_tissues(hot_context *context, const char *paths,
                                      hot_response *responses[HOT_TISSUES_MAX], size_t *count)
 {
+    HOT_NEED(context, paths, responses, count);
     hot_status status = HOT_OK;
     size_t made = 0;
     for (const char *at = paths; status == HOT_OK;) {
@@ -228,8 +230,7 @@ static hot_status put_response(hot_context *context, FILE *file, const void *wha
 
 hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
+    HOT_NEED(context, response, path);
     if (!response || !path)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_response_save needs a response and a path");
     return hot_output_write(context, path, put_response, response);

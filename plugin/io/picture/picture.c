@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "io/common/output.h"
 #include "io/common/formats.h"
 #include "picture_layout.h"
@@ -382,6 +383,7 @@ static hot_status put_picture(hot_context *context, FILE *file, const void *what
 hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
                               const char *path)
 {
+    HOT_NEED(context, fibers, path);
     return hot_output_write(context, path, put_picture,
                             &(hot_picture){.context = context, .fibers = fibers, .background = background});
 }

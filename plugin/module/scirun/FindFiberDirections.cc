@@ -219,19 +219,16 @@ void FindFiberDirections::execute()
 
   auto state = get_state();
   const std::string method = state->getValue(Parameters::HotFiberMethod).toString();
-  hot_run_options options = {};
-  options.size = sizeof options;
-  options.fit.size = sizeof options.fit;
-  options.fit.order = state->getValue(Parameters::HotFiberOrder).toInt();
-  options.fit.regularise = -1;
-  options.fit.weighted = -1;
-  options.peaks.size = sizeof options.peaks;
-  options.peaks.method = method.c_str();
-  options.peaks.max_fibers = state->getValue(Parameters::HotFiberMaxFibers).toInt();
-  options.peaks.threshold = options.peaks.min_angle = options.peaks.min_amplitude = -1;
+  hot_fit_options fit = HOT_FIT_OPTIONS_INIT;
+  fit.order = state->getValue(Parameters::HotFiberOrder).toInt();
+  hot_peaks_options peaks = HOT_PEAKS_OPTIONS_INIT;
+  peaks.method = method.c_str();
+  peaks.max_fibers = state->getValue(Parameters::HotFiberMaxFibers).toInt();
+  hot_run_options options = HOT_RUN_OPTIONS_INIT;
+  options.fit = &fit;
+  options.peaks = &peaks;
 
-  hot_context_options settings = {};
-  settings.size = sizeof settings;
+  hot_context_options settings = HOT_CONTEXT_OPTIONS_INIT;
   settings.seed = 1;
   settings.progress = onProgress;
   settings.progress_user = this;
@@ -256,7 +253,7 @@ void FindFiberDirections::execute()
       if (Nrrd* nrrd = putIn(fields.fibers, fiber))
         outputs[fiber] = NrrdDataHandle(new NrrdData(nrrd));
   }
-  hot_run_fields_free(context, &fields);
+  hot_run_fields_free(&fields);
   hot_dwi_destroy(&dwi);
   hot_context_destroy(&context);
   if (status != HOT_OK)

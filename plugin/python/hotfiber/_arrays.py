@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from . import _declarations as c
 from . import _gpu
 
 
@@ -167,6 +168,15 @@ def fill(made, **named):
         if isinstance(value, int) and getattr(made, name) != value:
             raise ValueError(f"{name}: {value} is out of bounds")
     return made
+
+
+def number(value):
+    """A number as an option of the library, whose 0 is the default and whose HOT_ZERO is 0: None and negative numbers
+    are the default here."""
+    try:
+        return 0 if value is None or value < 0 else c.HOT_ZERO if value == 0 else value
+    except (TypeError, ValueError):
+        return value  # struct says what it is
 
 
 _kept = functools.lru_cache(256)(struct)

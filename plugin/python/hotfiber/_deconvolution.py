@@ -13,7 +13,8 @@ from ._arrays import address, choice, count, mask_bytes, outputs, overlaps, real
 from ._library import Context, lib
 from ._types import Out, Progress
 
-_CONSTRAINT = {"nonnegative": c.HOT_MSMT_NONNEGATIVE, "hpsd": c.HOT_MSMT_SEMIDEFINITE, "none": c.HOT_MSMT_NONE}
+_CONSTRAINT = {"nonnegative": c.HOT_CONSTRAINT_NONNEGATIVE, "hpsd": c.HOT_CONSTRAINT_HPSD,
+               "none": c.HOT_CONSTRAINT_NONE}
 
 
 class Deconvolution(NamedTuple):

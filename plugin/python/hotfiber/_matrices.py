@@ -321,7 +321,8 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     """
     x = _third_order(x)
     rank, kind = count("rank", rank, 1, 2**31 - 1), x.dtype
-    chosen = struct(c.hot_cpd_options, rank=rank, iterations=iterations, tolerance=tolerance,
+    chosen = struct(c.hot_cpd_options, rank=rank, iterations=iterations,
+                    tolerance=c.HOT_ZERO if np.isscalar(tolerance) and tolerance < 0 else tolerance,
                     non_negative=bool(non_negative), arithmetic=choice("arithmetic", arithmetic, _ARITHMETIC))
     if isinstance(start, str):
         chosen.start = choice("start", start, {"random": c.HOT_CPD_RANDOM, "hosvd": c.HOT_CPD_HOSVD})

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, fill, mask_bytes, outputs, struct, unmasked
+from ._arrays import address, choice, fill, mask_bytes, number, outputs, struct, unmasked
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
 from ._gpu import There, is_there
 from ._library import Context, Error, lib, use_fonts
@@ -84,8 +84,8 @@ def _fit_options(model, order, regularise, positive, weighted, estimate_s0, cons
                  normalise=False):
     return struct(c.hot_fit_options, normalise=bool(normalise), model=_text(model, "model"), order=order,
                   constraint=choice("constraint", constraint, _CONSTRAINT), kernel=choice("kernel", kernel, _KERNEL),
-                  regularise=-1 if regularise is None else regularise, positive=bool(positive),
-                  weighted=bool(weighted), estimate_s0=bool(estimate_s0))
+                  regularise=number(regularise), positive=bool(positive),
+                  weighted=1 if weighted else c.HOT_ZERO, estimate_s0=bool(estimate_s0))
 
 
 def _diffusivities(response):
@@ -157,8 +157,8 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
 def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin):
     how, alpha = _shift(shift)
     return struct(c.hot_peaks_options, method=_text(method, "method"), max_fibers=max_fibers,
-                  threshold=-1 if threshold is None else threshold, min_angle=-1 if min_angle is None else min_angle,
-                  starts=starts, shift=how, alpha=alpha, min_amplitude=-1 if min_amplitude is None else min_amplitude,
+                  threshold=number(threshold), min_angle=number(min_angle),
+                  starts=starts, shift=how, alpha=alpha, min_amplitude=number(min_amplitude),
                   basin=bool(basin))
 
 
@@ -244,12 +244,12 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     Returns Fibers.
     """
     dwi = _data(data, gradients, affine, frame)
-    options = c.hot_run_options(
-        size=ctypes.sizeof(c.hot_run_options), denoise=bool(denoise),
-        fit=_fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel),
-        peaks=_peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin))
-    signal = fill(options.signal, size=ctypes.sizeof(c.hot_signal_find_options), samples=samples,
-                  noise_model=choice("noise_model", noise_model, _NOISE), keep_cones=bool(cones))
+    fitting = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel)
+    looking = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin)
+    signal = struct(c.hot_signal_find_options, samples=samples, keep_cones=bool(cones),
+                    noise_model=choice("noise_model", noise_model, _NOISE))
+    options = struct(c.hot_run_options, denoise=bool(denoise), fit=ctypes.addressof(fitting),
+                     peaks=ctypes.addressof(looking), signal=ctypes.addressof(signal))
     if sigma is not None and np.ndim(sigma):
         noise = np.asarray(sigma, np.float32)
         if noise.shape != dwi._grid.shape:
@@ -263,7 +263,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         if _diffusivities(response):
             options.axial_diffusivity, options.radial_diffusivity = _diffusivities(response)
         elif response is not None:
-            kept = _set_response(objects, response, options.fit)  # noqa: F841
+            kept = _set_response(objects, response, fitting)  # noqa: F841
         if mask is not None:
             options.mask_in_memory = objects.mask(dwi._grid, mask).value
         handle = objects.dwi(dwi)
@@ -271,7 +271,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         try:
             return _take_fields(fields, dwi._grid)
         finally:
-            lib.hot_run_fields_free(context.handle, ctypes.byref(fields))
+            lib.hot_run_fields_free(ctypes.byref(fields))
 
 
 def _take_fields(fields, grid):
@@ -321,7 +321,7 @@ def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None
     inside = mask_bytes(image_array(mask), shape, data)
     results, noises = outputs(out, (data.shape, kind), (shape, np.float32), like=data)
     chosen = struct(c.hot_denoise_options, is_complex=kind_of == "c",
-                    estimator=choice("estimator", estimator, {"exp2": c.HOT_NOISE_EXP2, "exp1": c.HOT_NOISE_EXP1}))
+                    estimator=choice("estimator", estimator, {"exp2": c.HOT_DENOISE_EXP2, "exp1": c.HOT_DENOISE_EXP1}))
     turned = -1 if there else 1  # where they are, the last axis of the voxels is what is the library's first
     for name, given in (("window", window), ("step", step)):
         if given is not None:

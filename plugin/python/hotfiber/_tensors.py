@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import Output, address, choice, count, mask_bytes, options, outputs, overlaps, real
+from ._arrays import Output, address, choice, count, mask_bytes, number, options, outputs, overlaps, real
 from ._library import Context, lib
 from ._types import Out, Progress
 
@@ -111,7 +111,8 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     if overlaps([tensors, starts], results):
         tensors, starts = tensors.copy(), starts.copy()
     how, alpha = _shift(shift)
-    chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, tolerance=tolerance, change=change,
+    chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, change=change,
+                     tolerance=c.HOT_ZERO if np.isscalar(tolerance) and tolerance < 0 else tolerance,
                      seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
                      max_iterations=max_iterations, basin=bool(basin))
     function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
@@ -213,8 +214,8 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
     if overlaps([tensors, inside], results):
         tensors = tensors.copy()
     how, alpha = _shift(shift)
-    chosen = options(c.hot_directions_options, max_directions=most, threshold=threshold, starts=starts,
-                     min_angle=min_angle, min_relative_range=min_relative_range, shift=how, alpha=alpha,
+    chosen = options(c.hot_directions_options, max_directions=most, threshold=number(threshold), starts=starts,
+                     min_angle=number(min_angle), min_relative_range=number(min_relative_range), shift=how, alpha=alpha,
                      basin=bool(basin))
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_directions_f32(context.handle, ctypes.byref(chosen), order,
@@ -254,7 +255,7 @@ def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, 
     if overlaps([tensors, inside], results):
         tensors = tensors.copy()
     chosen = options(c.hot_lowrank_options, max_rank=most, exact_rank=bool(exact_rank), drop=drop,
-                     floor=floor, min_weight=min_weight, min_angle=min_angle)
+                     floor=floor, min_weight=number(min_weight), min_angle=number(min_angle))
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_lowrank_f32(context.handle, ctypes.byref(chosen), order,
                                           tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],

@@ -28,6 +28,7 @@ typedef struct hot_view_fields {
     const hot_mask *mask;            /* where glyphs are drawn */
     const hot_view_device_tensors *device_tensors; /* instead of tensors */
 } hot_view_fields;
+#define HOT_VIEW_FIELDS_INIT HOT_SIZED(hot_view_fields)
 
 typedef struct hot_view_options {
     size_t size;                 /* sizeof(hot_view_options) */
@@ -36,6 +37,7 @@ typedef struct hot_view_options {
     const char *const *settings; /* pairs of name and value as hotfiber-view has them ("plane", "coronal", ...), NULL
                                     after the last; NULL = all defaults */
 } hot_view_options;
+#define HOT_VIEW_OPTIONS_INIT HOT_SIZED(hot_view_options)
 
 /* Shows fields in a window and returns when it is closed, or writes one picture when options->screenshot says so.
  * Nothing is copied but to the graphics card; the fields must not change meanwhile. options may be NULL.
