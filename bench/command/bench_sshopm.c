@@ -45,7 +45,7 @@ static void make_tensors(cpu_job *job, double *v)
 static hot_status bench_cpu(hot_context *context, const bench_options *options, bench_report *report, int order)
 {
     static const struct { const char *name; double tolerance; int iterations; hot_shift shift; } jobs[] = {
-        {"50 iterations", -1, 50, HOT_SHIFT_NONE},
+        {"50 iterations", HOT_ZERO, 50, HOT_SHIFT_NONE},
         {"residual 1e-5", 1e-5, 1000, HOT_SHIFT_NONE},
         {"residual 1e-5, adaptive shift", 1e-5, 1000, HOT_SHIFT_ADAPTIVE},
     };

@@ -69,7 +69,8 @@ static void bench_cpu(check_run *run)
         for (int job = 0; job < 2; job++) {
             check_case_begin(run, "bench", 500);
             problem p = make_problem(run, order, 3, 0, 500, 128);
-            hot_sshopm_options options = {.size = sizeof options, .shift = HOT_SHIFT_NONE, .tolerance = job ? 1e-5 : -1,
+            hot_sshopm_options options = {.size = sizeof options, .shift = HOT_SHIFT_NONE,
+                                          .tolerance = job ? 1e-5 : HOT_ZERO,
                                           .max_iterations = job ? 1000 : 50};
             double best = 1e9, steps = 0;
             for (double begin = check_now(); check_now() - begin < run->seconds / 4 || best == 1e9;) {

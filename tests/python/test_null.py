@@ -17,8 +17,8 @@ failures = 0
 
 # Pointers that may be NULL, as the headers say: everywhere by this name, or in one function.
 ANYWHERE = {"options", "mask", "found", "residual", "iterations", "vectors", "flags", "noise", "stream", "condition",
-            "penalty", "bval", "bvec", "warnings", "voxels", "help", "file", "result", "record_text", "report", "chosen",
-            "best", "usual", "snr_out"}
+            "penalty", "bval", "bvec", "warnings", "voxels", "help", "file", "result", "report", "chosen",
+            "best", "usual"}
 MAY = {
     "hot_contract_tuning_create": {"text"}, "hot_sshopm_f64": {"lambda", "x"}, "hot_sshopm_f32": {"lambda", "x"},
     "hot_eigenpairs_f64": {"starts"}, "hot_signal_fibers_f32": {"s0"}, "hot_fem_basis": {"basis", "weights"},

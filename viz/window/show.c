@@ -1,9 +1,7 @@
 /* hot_view_show: the viewer in a program. */
 #include <hotfiber/view.h>
 
-#include <stddef.h>
-#include <string.h>
-
+#include "common/options.h"
 #include "render/picture.h"
 #include "scene/scene.h"
 #ifdef HOT_HAVE_GLFW

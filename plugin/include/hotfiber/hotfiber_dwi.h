@@ -21,7 +21,8 @@ HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const ch
  * that are not positive are kept, and flagged by the fits.
  * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0, or more than memory can hold; a
  * matrix that is singular or not finite; a space that there is none of), HOT_ERROR_DATA (a b-value that is negative,
- * infinite or no number, a gradient of length 0 with b > 100; the message says which volume), HOT_ERROR_MEMORY. Once made it is only read: several threads may use it, each with a context of its own. */
+ * infinite or no number, a gradient of length 0 with b > 100; the message says which volume), HOT_ERROR_MEMORY. Once
+ * made it is only read: several threads may use it, each with a context of its own. */
 HOT_API hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                                   const double *gradients, const float *signals, hot_dwi **dwi);
 HOT_API void hot_dwi_destroy(hot_dwi **dwi);
