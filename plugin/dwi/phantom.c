@@ -1,6 +1,7 @@
 /* Data with known fibres: options, voxels, signals, noise. */
 #include "phantom.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -107,7 +108,8 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
         status = hot_option_choice(context, "tissue", (int)o->tissue, HOT_TISSUE_NODDI + 1);
     if (status != HOT_OK)
         return status;
-    if (!(o->s0 > 0) || !(o->axial > 0) || !(o->radial >= 0) || !(o->vary >= 0 && o->vary <= 0.3))
+    if (!(o->s0 > 0 && o->s0 < DBL_MAX) || !(o->axial > 0 && o->axial < DBL_MAX) || !(o->radial >= 0) ||
+        !(o->vary >= 0 && o->vary <= 0.3))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the phantom's S0 (%g) and diffusivities (%g axial, %g radial) must be positive and "
                                 "their variation (%g) at most .3", o->s0, o->axial, o->radial, o->vary);
