@@ -134,6 +134,8 @@ hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *opti
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, diagonal, values);
+    if (n > 1 && count > 0)
+        HOT_NEED(context, off);
     hot_tridiag_args args = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
     return solve(context, options, &args);
@@ -146,6 +148,8 @@ hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *opti
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, diagonal, values);
+    if (n > 1 && count > 0)
+        HOT_NEED(context, off);
     hot_tridiag_args args = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
     return solve(context, options, &args);

@@ -60,6 +60,8 @@ char *hot_string_copy(hot_context *context, const char *text)
 
 void hot_space_ras_sign(hot_space space, double sign[3])
 {
+    if (!sign)
+        return;
     sign[0] = space == HOT_SPACE_LAS || space == HOT_SPACE_LPS ? -1 : 1;
     sign[1] = space == HOT_SPACE_LPS ? -1 : 1;
     sign[2] = 1;

@@ -337,6 +337,8 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, tensors);
+    if (count > 0 && max_pairs > 0)
+        HOT_NEED(context, pairs);
     search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
     hot_status status = hot_backend_need_host(context, "eigenpairs");
     if (status == HOT_OK)
