@@ -16,12 +16,13 @@ static hot_status run(hot_context *context, const hot_contract_options *given, h
     if (status != HOT_OK)
         return status;
     plan->tuning = options.tuning;
+    const int has_a = plan->a != NULL; /* a plan may exchange the two */
     status = hot_contract_plan_finish(context, plan);
     if (status != HOT_OK || plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return status;
     if ((!plan->a || !plan->b) && plan->sum.total && plan->alpha != 0)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, plan->a ? "b" : "a", "operand %c is NULL",
-                                          plan->a ? 'B' : 'A');
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, has_a ? "b" : "a", "operand %c is NULL",
+                                          has_a ? 'B' : 'A');
     if (!plan->c)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "c", "operand C is NULL");
     /* What is not read still has addresses computed from it. */

@@ -112,6 +112,8 @@ class Things:
         if name == "options" and function in ("hot_cpd_f64", "hot_cpd_f32"):
             return ctypes.addressof(self.keep(c.hot_cpd_options(size=ctypes.sizeof(c.hot_cpd_options), rank=1,
                                                                 iterations=2)))
+        if plain == "hot_contract_layout*" and kind.startswith("const"):
+            return ctypes.addressof(self.layout)
         if name in ("size", "window", "step", "sizes") and "size_t" in plain:
             return ctypes.addressof(self.keep((ctypes.c_size_t * 8)(*[2] * 8)))
         if plain.startswith("hot_") and plain.count("*") == 1 and hasattr(c, plain[:-1]):
@@ -121,8 +123,6 @@ class Things:
             return ctypes.addressof(made)
         if plain == "hot_mttkrp_tensor*":
             return self.f32 if function.endswith("f32") else self.f64
-        if plain == "hot_contract_layout*" and kind.startswith("const"):
-            return ctypes.addressof(self.layout)
         if name == "spec":
             return b"ij,jk->ik"
         if plain == "char*":
