@@ -18,8 +18,13 @@ if(TARGET hotview)
     install(TARGETS hotview_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endif()
+if(HOTFIBER_STATIC)
+  foreach(target IN LISTS hot_targets)
+    list(APPEND hot_targets ${target}_static)
+  endforeach()
+endif()
 install(TARGETS ${hot_targets} EXPORT hotfiber
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT hotfiber NAMESPACE hotfiber:: FILE hotfiber-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
@@ -30,10 +35,7 @@ if(TARGET hotvtk)
   install(EXPORT hotvtk NAMESPACE hotfiber:: FILE hotvtk-targets.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber COMPONENT vtk)
 endif()
-file(WRITE ${CMAKE_BINARY_DIR}/hotfiber-config.cmake
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake\")\n"
-     "# hotfiber::hotvtk, where it is installed\n"
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake\" OPTIONAL)\n")
+configure_file(cmake/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotfiber-config.cmake COPYONLY)
 set(hot_compatible SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0) # as the libraries' sonames
   set(hot_compatible SameMinorVersion)
@@ -43,7 +45,13 @@ install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotf
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
 
 # Paths relative to the file itself, so that an installed tree can be moved.
-macro(hot_pkgconfig name description libs requires component)
+# PRIVATE: packages, STATIC: libraries that a program needs besides when it is linked statically (pkg-config --static).
+function(hot_pkgconfig name description component)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "REQUIRES;PRIVATE;STATIC")
+  list(TRANSFORM arg_STATIC REPLACE "^([^/-].*)$" "-l\\1")
+  foreach(list REQUIRES PRIVATE STATIC)
+    list(JOIN arg_${list} " " ${list})
+  endforeach()
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.pc
 "prefix=\${pcfiledir}/../..
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
@@ -52,23 +60,32 @@ includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 Name: ${name}
 Description: ${description}
 Version: ${PROJECT_VERSION}
-Requires: ${requires}
+Requires: ${REQUIRES}
+Requires.private: ${PRIVATE}
 Cflags: -I\${includedir}
-Libs: -L\${libdir} ${libs}
+Libs: -L\${libdir} -l${name}
+Libs.private: ${STATIC}
 ")
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
-endmacro()
-hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" "-lhotkernels -lm" "" hotfiber)
-hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" "-lhotarrays"
-              "hotkernels" hotfiber)
+endfunction()
+get_target_property(hot_static hotkernels HOT_STATIC_USES)
+hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" hotfiber STATIC ${hot_static})
+hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" hotfiber
+              REQUIRES hotkernels STATIC ${hot_static})
 if(TARGET hotfiber)
-  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" "-lhotfiber" "hotkernels" hotfiber)
+  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" hotfiber REQUIRES hotkernels PRIVATE libcjson cairo libpng zlib
+                STATIC teem nifti2 znz ${hot_static})
 endif()
 if(TARGET hotview)
-  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" "-lhotview" "hotfiber" hotfiber)
+  set(hot_private epoxy)
+  if(GLFW_FOUND)
+    list(APPEND hot_private glfw3)
+  endif()
+  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" hotfiber REQUIRES hotfiber
+                PRIVATE ${hot_private} STATIC ${hot_static})
 endif()
 if(TARGET hotvtk)
-  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" "-lhotvtk" "hotfiber" vtk)
+  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" vtk REQUIRES hotfiber)
 endif()
 
 # The manual pages and the completion of bash are the command's own help.
