@@ -45,13 +45,15 @@ install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotf
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
 
 # Paths relative to the file itself, so that an installed tree can be moved.
-# PRIVATE: packages, STATIC: libraries that a program needs besides when it is linked statically (pkg-config --static).
-function(hot_pkgconfig name description component)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "REQUIRES;PRIVATE;STATIC")
-  list(TRANSFORM arg_STATIC REPLACE "^([^/-].*)$" "-l\\1")
-  foreach(list REQUIRES PRIVATE STATIC)
-    list(JOIN arg_${list} " " ${list})
-  endforeach()
+# What a program needs besides when it is linked statically (pkg-config --static) are names of libraries, not packages:
+# pkg-config would ask for those of every program.
+function(hot_pkgconfig name description component requires)
+  get_target_property(static ${name} HOT_STATIC_USES)
+  if(NOT static)
+    set(static "")
+  endif()
+  list(TRANSFORM static REPLACE "^([^/-].*)$" "-l\\1")
+  list(JOIN static " " static)
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.pc
 "prefix=\${pcfiledir}/../..
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
@@ -60,32 +62,23 @@ includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 Name: ${name}
 Description: ${description}
 Version: ${PROJECT_VERSION}
-Requires: ${REQUIRES}
-Requires.private: ${PRIVATE}
+Requires: ${requires}
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -l${name}
-Libs.private: ${STATIC}
+Libs.private: ${static}
 ")
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
 endfunction()
-get_target_property(hot_static hotkernels HOT_STATIC_USES)
-hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" hotfiber STATIC ${hot_static})
-hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" hotfiber
-              REQUIRES hotkernels STATIC ${hot_static})
+hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" hotfiber "")
+hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" hotfiber hotkernels)
 if(TARGET hotfiber)
-  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" hotfiber REQUIRES hotkernels PRIVATE libcjson cairo libpng zlib
-                STATIC teem nifti2 znz ${hot_static})
+  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" hotfiber hotkernels)
 endif()
 if(TARGET hotview)
-  set(hot_private epoxy)
-  if(GLFW_FOUND)
-    list(APPEND hot_private glfw3)
-  endif()
-  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" hotfiber REQUIRES hotfiber
-                PRIVATE ${hot_private} STATIC ${hot_static})
+  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" hotfiber hotfiber)
 endif()
 if(TARGET hotvtk)
-  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" vtk REQUIRES hotfiber)
+  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" vtk hotfiber)
 endif()
 
 # The manual pages and the completion of bash are the command's own help.

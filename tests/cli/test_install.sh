@@ -48,6 +48,8 @@ export PKG_CONFIG_PATH
 cc main.c -o user $(pkg-config --cflags hotfiber) $(pkg-config --libs hotfiber) -Wl,-rpath,"$libdir" \
     -Wl,-rpath-link,"$libdir"
 [ "$(./user)" = "$version" ] || { echo "through pkg-config"; exit 1; }
+PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs hotfiber >/dev/null || # nor their headers
+    { echo "pkg-config asks for packages that a program does not need"; exit 1; }
 [ "$(pkg-config --modversion hotfiber hotkernels | sort -u)" = "$version" ] || { echo "pkg-config's version"; exit 1; }
 
 if [ -f "$libdir/libhotvtk.so" ]; then # VTK's layer, from C
@@ -170,6 +172,11 @@ int main(void)
     return puts(HOTFIBER_VERSION_STRING) < 0;
 }
 PROGRAM
-cc -static kernels.c -o kernels $(pkg-config --cflags --libs --static hotkernels) 2>static.log ||
-    { cat static.log; exit 1; }
-needs_none ./kernels
+echo 'int main(void) { return 0; }' >empty.c
+if cc -static empty.c -o empty $(pkg-config --libs --static hotkernels | sed 's/-lhotkernels//') 2>static.log; then
+    cc -static kernels.c -o kernels $(pkg-config --cflags --libs --static hotkernels) 2>static.log ||
+        { cat static.log; exit 1; }
+    needs_none ./kernels
+else
+    echo "not linked with static libraries alone: $(grep -m 1 'cannot find' static.log || tail -n 1 static.log)"
+fi
