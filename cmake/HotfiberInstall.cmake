@@ -18,8 +18,13 @@ if(TARGET hotview)
     install(TARGETS hotview_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endif()
+if(HOTFIBER_STATIC)
+  foreach(target IN LISTS hot_targets)
+    list(APPEND hot_targets ${target}_static)
+  endforeach()
+endif()
 install(TARGETS ${hot_targets} EXPORT hotfiber
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT hotfiber NAMESPACE hotfiber:: FILE hotfiber-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
@@ -30,10 +35,7 @@ if(TARGET hotvtk)
   install(EXPORT hotvtk NAMESPACE hotfiber:: FILE hotvtk-targets.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber COMPONENT vtk)
 endif()
-file(WRITE ${CMAKE_BINARY_DIR}/hotfiber-config.cmake
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake\")\n"
-     "# hotfiber::hotvtk, where it is installed\n"
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake\" OPTIONAL)\n")
+configure_file(cmake/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotfiber-config.cmake COPYONLY)
 set(hot_compatible SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0) # as the libraries' sonames
   set(hot_compatible SameMinorVersion)
@@ -43,7 +45,15 @@ install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotf
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
 
 # Paths relative to the file itself, so that an installed tree can be moved.
-macro(hot_pkgconfig name description libs requires component)
+# What a program needs besides when it is linked statically (pkg-config --static) are names of libraries, not packages:
+# pkg-config would ask for those of every program.
+function(hot_pkgconfig name description component requires)
+  get_target_property(static ${name} HOT_STATIC_USES)
+  if(NOT static)
+    set(static "")
+  endif()
+  list(TRANSFORM static REPLACE "^([^/-].*)$" "-l\\1")
+  list(JOIN static " " static)
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.pc
 "prefix=\${pcfiledir}/../..
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
@@ -54,21 +64,21 @@ Description: ${description}
 Version: ${PROJECT_VERSION}
 Requires: ${requires}
 Cflags: -I\${includedir}
-Libs: -L\${libdir} ${libs}
+Libs: -L\${libdir} -l${name}
+Libs.private: ${static}
 ")
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
-endmacro()
-hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" "-lhotkernels -lm" "" hotfiber)
-hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" "-lhotarrays"
-              "hotkernels" hotfiber)
+endfunction()
+hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" hotfiber "")
+hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" hotfiber hotkernels)
 if(TARGET hotfiber)
-  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" "-lhotfiber" "hotkernels" hotfiber)
+  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" hotfiber hotkernels)
 endif()
 if(TARGET hotview)
-  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" "-lhotview" "hotfiber" hotfiber)
+  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" hotfiber hotfiber)
 endif()
 if(TARGET hotvtk)
-  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" "-lhotvtk" "hotfiber" vtk)
+  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" vtk hotfiber)
 endif()
 
 # The manual pages and the completion of bash are the command's own help.

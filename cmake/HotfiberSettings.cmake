@@ -12,10 +12,15 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-# No name of the build folder is in what is built: the same sources and flags give the same bytes anywhere.
-set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-# Installed programs find the libraries beside them, wherever the tree is put.
-set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
+# Programs find the libraries beside them, wherever the tree is put, in the build by the same path as installed: nothing
+# of them changes then. (CMake would pad a shorter path of the build with colons, and the loader takes an empty element
+# for the current folder.) No name of the build folder is in what is built, so that the same sources and flags give the
+# same bytes anywhere. Libraries of others that are outside the system's folders are found, too.
+file(RELATIVE_PATH hot_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set(CMAKE_INSTALL_RPATH "$ORIGIN/${hot_libraries}" "$ORIGIN" "$ORIGIN/../lib") # the last: in the build
+list(REMOVE_DUPLICATES CMAKE_INSTALL_RPATH)
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 add_library(hot_settings INTERFACE)
 target_compile_options(hot_settings INTERFACE
@@ -28,6 +33,30 @@ target_compile_options(hot_settings INTERFACE
                           -Werror=implicit-function-declaration>)
 if(HOTFIBER_WERROR)
   target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+endif()
+# Hardening: an overflow of an array on the stack, or of one whose size the compiler knows, ends the program; tables of
+# functions are read-only after the start; programs are loaded at any address. Sanitizers check all that themselves and
+# know nothing of the fortified functions, which need the optimizer.
+option(HOTFIBER_HARDENED "Stack protector, fortified functions, read-only relocations, programs at any address" ON)
+set(hot_cuda_hardened "")
+set(HOT_HARDENED "") # which of these: what tests/build/elf.py is to find
+if(HOTFIBER_HARDENED)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES C)
+  add_link_options(LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+  list(APPEND HOT_HARDENED link)
+  if(NOT HOTFIBER_SANITIZE AND NOT HOTFIBER_FUZZ)
+    list(APPEND HOT_HARDENED stack)
+    set(hot_cuda_hardened ",-fstack-protector-strong")
+    target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fstack-protector-strong>)
+    string(TOUPPER "${CMAKE_BUILD_TYPE}" hot_type)
+    set(hot_flags "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${hot_type}}")
+    if(hot_flags MATCHES "-O[1-3sf]" AND NOT hot_flags MATCHES "_FORTIFY_SOURCE")
+      target_compile_options(hot_settings INTERFACE
+        $<$<COMPILE_LANGUAGE:C,CXX>:-U_FORTIFY_SOURCE> $<$<COMPILE_LANGUAGE:C,CXX>:-D_FORTIFY_SOURCE=2>)
+      list(APPEND HOT_HARDENED fortify)
+    endif()
+  endif()
 endif()
 if(HOTFIBER_SANITIZE)
   set(sanitize -fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
@@ -48,14 +77,14 @@ endif()
 
 if(HOTFIBER_OPENMP)
   find_package(OpenMP COMPONENTS C REQUIRED)
-  set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-fopenmp) # for the compiler behind nvcc
+  set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-fopenmp${hot_cuda_hardened}) # for the compiler behind nvcc
 else() # a header that stands in for OpenMP's
   add_library(OpenMP::OpenMP_C INTERFACE IMPORTED GLOBAL)
   target_include_directories(OpenMP::OpenMP_C INTERFACE ${CMAKE_SOURCE_DIR}/kernels/common/one_thread)
   # What only a pragma names (threads) is unused then.
   target_compile_options(OpenMP::OpenMP_C INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd -Wno-unknown-pragmas -Wno-unused-variable -Wno-unused-parameter>)
-  set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas)
+  set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas${hot_cuda_hardened})
   message(STATUS "hotfiber: no OpenMP: everything on one thread")
 endif()
 

@@ -57,7 +57,7 @@ hot_setup() {
         hot_install ninja-build teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
             libvtk9-dev python3-vtk9 python3-venv python3-matplotlib g++ xvfb xdotool dpkg-dev file abigail-tools \
             python3-sphinx python3-myst-parser python3-nbsphinx python3-ipykernel pandoc \
-            groff-base locales snakemake || return 1
+            groff-base locales snakemake mypy || return 1
         # The long form has a cluster, a browser and fuzzers, too.
         [ -z "${HOT_TEST_LONG:-}" ] || hot_install slurm-wlm munge chromium clang llvm libomp-dev || return 1
     fi

@@ -2,6 +2,7 @@
 #include "cublas.h"
 
 #include "context_internal.h"
+#include "loaded_library.h"
 
 #if defined(HOT_HAVE_CUBLAS) && HOT_HAVE_CUBLAS
 
@@ -35,9 +36,7 @@ hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **ou
     hot_cublas *cublas = (hot_cublas *)hot_context_calloc(context, 1, sizeof *cublas);
     if (!cublas)
         return HOT_ERROR_MEMORY;
-    cublas->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!cublas->library)
-        cublas->library = dlopen(HOT_CUBLAS_PATH, RTLD_NOW | RTLD_LOCAL); /* often on no search path */
+    cublas->library = hot_library_load(name, HOT_CUBLAS_PATH);
     const auto create = (decltype(&cublasCreate_v2))find(cublas->library, "cublasCreate_v2");
     cublas->set_stream = (decltype(&cublasSetStream_v2))find(cublas->library, "cublasSetStream_v2");
     cublas->set_workspace = (decltype(&cublasSetWorkspace_v2))find(cublas->library, "cublasSetWorkspace_v2");

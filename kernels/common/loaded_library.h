@@ -5,11 +5,12 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* By its soname, or, as it may be on no search path, from where the build found it; NULL: it is not there. */
+/* By its soname, or, as it may be on no search path, from where the build found it; NULL: it is not there. A path that
+ * is not absolute is not tried: it would name a file of the current folder, among data of anybody. */
 static inline void *hot_library_load(const char *name, const char *path)
 {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return library || path[0] != '/' ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 /* The address of a name, into a pointer to what it names; 0: the library does not have it. */

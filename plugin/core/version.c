@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *hot_version(void) { return HOTFIBER_VERSION; }
+const char *hot_version(void) { return HOTFIBER_VERSION_STRING; }
 
 size_t hot_grid_voxels(const hot_grid *grid)
 {

@@ -59,7 +59,7 @@ char XMLModuleDescription[] =
     "  <title>HotFiber</title>\n"
     "  <description>Fibre directions from diffusion-weighted data by higher-order tensors: how many fibres cross in "
     "each voxel, where they point, and how strong each is.</description>\n"
-    "  <version>" HOTFIBER_VERSION "</version>\n"
+    "  <version>" HOTFIBER_VERSION_STRING "</version>\n"
     "  <license>BSD-3-Clause</license>\n"
     "  <contributor>The authors of hotfiber</contributor>\n"
 #include "parameters.inc"

@@ -76,11 +76,8 @@ if [ -f "$HOT_BUILD/lib/libhotvtk.so" ]; then
     grep -q "lib/libhotvtk.so.$soversion " vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list ||
         not_so "VTK's layer: $(cat vtk.list)"
 fi
-# No path of the place where it was built.
-for file in unpacked/usr/bin/* unpacked/usr/lib/*.so; do
-    ! LC_ALL=C readelf -d "$file" 2>/dev/null | grep -E 'RPATH|RUNPATH' | grep -qF "$HOT_BUILD" ||
-        not_so "$file looks for libraries in the build"
-done
+# Hardened, and libraries are looked for in no path of the place where it was built.
+python3 "$HOT_SOURCE/tests/build/elf.py" --build "$HOT_BUILD" unpacked || failed=1
 ! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig ||
     not_so "CMake or pkg-config files know the build"
 

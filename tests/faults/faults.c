@@ -252,6 +252,23 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t at)
     return fails("pwrite") ? -1 : REAL(ssize_t, pwrite, int, const void *, size_t, off_t)(file, data, bytes, at);
 }
 
+/* What fortified programs call instead. */
+int __open_2(const char *path, int flags) { return open(path, flags, 0); }
+ssize_t __read_chk(int file, void *to, size_t bytes, size_t room)
+{
+    return bytes <= room ? read(file, to, bytes) : (abort(), -1);
+}
+
+ssize_t __pread_chk(int file, void *to, size_t bytes, off_t at, size_t room)
+{
+    return bytes <= room ? pread(file, to, bytes, at) : (abort(), -1);
+}
+
+size_t __fread_chk(void *to, size_t room, size_t one, size_t count, FILE *file)
+{
+    return one == 0 || count <= room / one ? fread(to, one, count, file) : (abort(), (size_t)0);
+}
+
 void *mmap(void *at, size_t bytes, int access, int flags, int file, off_t from)
 {
     if (fails("mmap"))

@@ -31,6 +31,9 @@ PATH=$tools:$PATH "$tools/python" tree/plugin/python/make_wheel.py dist --no-bui
     { echo "not so: a manylinux wheel"; exit 1; }
 /usr/bin/python3 -m venv fresh
 fresh/bin/pip install --quiet numpy dist/*.whl
+(cd fresh/lib/python3*/site-packages &&
+    python3 "$HOT_SOURCE/tests/build/elf.py" --theirs 'hotfiber.libs/*' --build "$keep" hotfiber hotfiber.libs)
+[ -f "$(echo fresh/lib/python3*/site-packages/hotfiber/py.typed)" ] || { echo "not so: py.typed"; exit 1; }
 cat >use.py <<'PROGRAM'
 import sys
 

@@ -146,13 +146,13 @@ static void test_refusals(void)
     CHECK(access(in_root("a"), F_OK) != 0, "the folders that were made for it go with it");
     CHECK(write_run(in_root("a/b/out"), 0, "deep") == HOT_OK && holds(in_root("a/b/out/peaks.nrrd"), "deep"),
           "folders that lack are made: %s", hot_context_message(context));
-    symlink("nowhere", in_root("dangling"));
+    (void)!symlink("nowhere", in_root("dangling"));
     refused(in_root("dangling"), 1, "link");
     refused(".", 1, "current folder");
     refused("/", 1, "current folder");
     CHECK(hot_folder_begin(context, "", 0, &(hot_folder){0}) == HOT_ERROR_ARGUMENT, "no name");
 
-    symlink("empty", in_root("link"));
+    (void)!symlink("empty", in_root("link"));
     CHECK(write_run(in_root("link"), 1, "through") == HOT_OK && holds(in_root("empty/peaks.nrrd"), "through"),
           "a link to a run is followed: %s", hot_context_message(context));
     struct stat about;
@@ -164,7 +164,7 @@ static void test_inputs(void)
     hot_folder folder;
     CHECK(hot_folder_begin(context, in_root("empty"), 1, &folder) == HOT_OK, "%s", hot_context_message(context));
     put(in_root("dwi.nrrd"), "data");
-    symlink("empty/peaks.nrrd", in_root("alias.nrrd"));
+    (void)!symlink("empty/peaks.nrrd", in_root("alias.nrrd"));
     CHECK(hot_folder_check_input(context, &folder, in_root("dwi.nrrd")) == HOT_OK, "beside is fine");
     CHECK(hot_folder_check_input(context, &folder, NULL) == HOT_OK, "none is fine");
     CHECK(hot_folder_check_input(context, &folder, "-") == HOT_OK, "a pipe is fine");

@@ -18,6 +18,7 @@
 #include <hotfiber/signal.h>
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
+#include <hotfiber/version.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,7 +46,7 @@ typedef struct hot_response hot_response;
 typedef struct hot_tensor_field hot_tensor_field;
 typedef struct hot_fiber_field hot_fiber_field;
 
-/* The version of the library, "major.minor.patch"; static storage. */
+/* The version of the library, "major.minor.patch"; static storage. That of the headers: hotfiber/version.h. */
 HOT_API const char *hot_version(void);
 
 #include <hotfiber/hotfiber_dwi.h>

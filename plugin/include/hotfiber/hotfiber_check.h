@@ -1,4 +1,7 @@
 /* Is a data set what it says: its gradient table, and its volumes. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_CHECK_H
 #define HOTFIBER_CHECK_H
 

@@ -1,4 +1,7 @@
 /* Diffusion-weighted data: reading, geometry, mask, phantom. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_DWI_H
 #define HOTFIBER_DWI_H
 

@@ -2,6 +2,9 @@
  *
  * Every writer makes the file beside its name and renames it when it is whole: a run that dies leaves no half file.
  * path "-" = standard output where the format can be streamed (NRRD). */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_EXPORT_H
 #define HOTFIBER_EXPORT_H
 

@@ -1,4 +1,7 @@
 /* Fibre directions from tensor fields. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_FIBERS_H
 #define HOTFIBER_FIBERS_H
 

@@ -1,4 +1,7 @@
 /* Models: signals to tensor fields; the single-fibre response. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_MODEL_H
 #define HOTFIBER_MODEL_H
 

@@ -1,4 +1,7 @@
 /* Data with known fibres, and the score of directions against them. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_PHANTOM_H
 #define HOTFIBER_PHANTOM_H
 

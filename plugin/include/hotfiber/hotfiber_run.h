@@ -1,4 +1,7 @@
 /* The whole job. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_RUN_H
 #define HOTFIBER_RUN_H
 

@@ -1,4 +1,7 @@
 /* Fibres straight from the signals: rank-k in signal space. Included by hotfiber.h. */
+/* First of all, so that this header, too, can be included alone. */
+#include <hotfiber/hotfiber.h>
+
 #ifndef HOTFIBER_HOTFIBER_SIGNAL_H
 #define HOTFIBER_HOTFIBER_SIGNAL_H
 

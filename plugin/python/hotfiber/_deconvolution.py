@@ -1,4 +1,6 @@
 """Multi-tissue deconvolution of arrays."""
+# Arguments become arrays under the same name, and checkers go by how they were declared:
+# mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
 import ctypes
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike
 from . import _declarations as c
 from ._arrays import address, choice, count, mask_bytes, outputs, overlaps, real, struct
 from ._library import Context, lib
-from ._types import Out, Progress
+from ._types import Constraint, Out, Progress
 
 _CONSTRAINT = {"nonnegative": c.HOT_CONSTRAINT_NONNEGATIVE, "hpsd": c.HOT_CONSTRAINT_HPSD,
                "none": c.HOT_CONSTRAINT_NONE}
@@ -25,7 +27,7 @@ class Deconvolution(NamedTuple):
     flags: np.ndarray  #: (...) uint8, 1 where a signal is NaN or infinite
 
 
-def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constraint: str = "nonnegative",
+def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constraint: Constraint = "nonnegative",
                directions: ArrayLike | None = None, ridge: float = 0.0, mask: ArrayLike | None = None,
                out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
                progress: Progress = None) -> Deconvolution:

@@ -2,6 +2,8 @@
 
 All that users see is in scanner axes (RAS, mm, as nibabel's affines). Inside, a data set from a file keeps the axes of
 that file's space, so that results are the command's bit by bit."""
+# Arguments become arrays under the same name, and checkers go by how they were declared:
+# mypy: disable-error-code="union-attr"
 from __future__ import annotations
 
 import ctypes
@@ -17,7 +19,7 @@ from . import _declarations as c
 from ._arrays import address, mask_bytes, real, unmasked
 from ._library import Context, lib
 from ._show import image_tag, picture, table
-from ._types import Data, Gradients
+from ._types import Data, FieldModel, Frame, Gradients
 
 _SAMPLES = {np.dtype(name): number for number, name in enumerate((
     "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"))}
@@ -190,7 +192,7 @@ class Dwi:
     """
 
     def __init__(self, data: Data, gradients: Gradients, affine: ArrayLike | None = None, *,
-                 frame: str | None = None) -> None:
+                 frame: Frame | None = None) -> None:
         if affine is None and hasattr(data, "dataobj"):
             affine = data.affine
         data = np.asanyarray(unmasked(image_array(data)))
@@ -357,7 +359,7 @@ class TensorField:
     amounts: np.ndarray | None = None
     residual: np.ndarray | None = None
 
-    def __init__(self, values: ArrayLike, *, confidence: ArrayLike | None = None, model: str = "fod",
+    def __init__(self, values: ArrayLike, *, confidence: ArrayLike | None = None, model: FieldModel = "fod",
                  affine: ArrayLike | None = None, response: Response | None = None) -> None:
         self.values = real("values", values, np.float32)
         self._set(Grid(self.values.shape[:-1], affine), model, response)

@@ -126,7 +126,7 @@ class _Slot:
         lib.hot_context_destroy(ctypes.byref(ctypes.c_void_p(self.handle)))
 
 
-_free = {}  # (device, threads, seed, whether for arrays in a GPU's memory): slots that nobody uses
+_free: dict = {}  # (device, threads, seed, whether for arrays in a GPU's memory): slots that nobody uses
 _KEPT = 8  # of these keys
 
 

@@ -1,11 +1,13 @@
 """Kernels on arrays of any origin: Hermitian and tridiagonal eigenvalues, contractions, CP decomposition."""
+# Arguments become arrays under the same name, and checkers go by how they were declared:
+# mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
 import ctypes
 import functools
 import math
 import operator
-from typing import NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Sequence, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,20 +16,46 @@ from . import _declarations as c
 from ._arrays import address, choice, count, host, options, outputs, overlaps, real, struct
 from ._gpu import There, dense, is_there
 from ._library import Context, lib
-from ._types import Progress
+from ._types import Arithmetic, Progress, Start
 
 
 class Heev(NamedTuple):
     """Eigenvalues and eigenvectors of each matrix; NaN for one with NaN or Inf."""
     values: np.ndarray  #: (..., k) ascending
-    vectors: np.ndarray | None  #: (..., n, k) orthonormal columns; None where they were not asked for
+    vectors: np.ndarray  #: (..., n, k) orthonormal columns; None where they were not asked for
+
+
+if TYPE_CHECKING:
+    class HeevValues(NamedTuple):
+        """A Heev without eigenvectors."""
+        values: np.ndarray
+        vectors: None
+else:
+    HeevValues = Heev
 
 
 _ENTRIES = np.float32, np.float64, np.complex64, np.complex128
 
 
+@overload
+def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: Literal[True] = True,
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+         progress: Progress = None) -> Heev: ...
+
+
+@overload
+def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: Literal[False],
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+         progress: Progress = None) -> HeevValues: ...
+
+
+@overload
+def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool, out: np.ndarray | None = None,
+         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues: ...
+
+
 def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = True, out: np.ndarray | None = None,
-         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev:
+         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues:
     """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
 
     matrices: (..., n, n), n at most 1024; only one triangle is read. Complex and real types, computed in single
@@ -71,7 +99,7 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
         context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(batch),
                                address(matrices), address(result.array), address(rows.array) if rows else None, None))
     if rows is None:
-        return Heev(result.done(), None)
+        return HeevValues(result.done(), None)
     columns = rows.done().swapaxes(-1, -2)
     return Heev(result.done(), columns.conj() if conjugate and is_complex else columns)
 
@@ -114,7 +142,8 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     else:
         padded = np.zeros_like(diagonal)  # both have the stride of the diagonal
         padded[..., :max(n - 1, 0)] = off
-    width, part = n, {}
+    part: dict[str, Any] = {}
+    width = n
     if index is not None and interval is not None:
         raise ValueError("index: give this or interval, not both")
     if index is not None:
@@ -266,10 +295,17 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
 einsum = contract
 
 
+class CpdFactors(NamedTuple):
+    """The three factors of a CP decomposition; their columns have unit length."""
+    a: np.ndarray  #: (I, rank)
+    b: np.ndarray  #: (J, rank)
+    c: np.ndarray  #: (K, rank)
+
+
 class Cpd(NamedTuple):
     """A CP decomposition, X_ijk ~ sum over r of weights_r a_ir b_jr c_kr."""
     weights: np.ndarray  #: (rank,) at least 0, descending
-    factors: tuple  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
+    factors: CpdFactors  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
     fit: float  #: 1 - ||X - approximation|| / ||X||
     iterations: int  #: how many there were
     converged: bool  #: stopped by the tolerance
@@ -301,7 +337,7 @@ def _factors(factors, shape, rank, kind):
 
 
 def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
-        start: str | Sequence[ArrayLike] = "random", non_negative: bool = False, arithmetic: str = "full",
+        start: Start = "random", non_negative: bool = False, arithmetic: Arithmetic = "full",
         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Cpd:
     """Decomposes an array with three axes into `rank` rank-1 terms, by alternating least squares.
 
@@ -335,10 +371,10 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     with Context(device, threads, seed, progress) as context:
         context.check(function(context.handle, ctypes.byref(chosen), *x.shape, address(x), address(weights),
                                *(address(factor) for factor in factors), ctypes.byref(report)))
-    return Cpd(weights, tuple(factors), report.fit, report.iterations, bool(report.converged), report.congruence)
+    return Cpd(weights, CpdFactors(*factors), report.fit, report.iterations, bool(report.converged), report.congruence)
 
 
-def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arithmetic: str = "full",
+def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arithmetic: Arithmetic = "full",
            out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> np.ndarray:
     """Multiplies a matricised tensor by the Khatri-Rao product of the two factors of the other modes.
@@ -358,12 +394,12 @@ def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arit
     mode = choice("mode", mode, {0: 0, 1: 1, 2: 2})
     if len(factors) != 3:
         raise ValueError(f"factors: three are needed, not {len(factors)}")
-    shapes = [np.shape(factor) for m, factor in enumerate(factors) if m != mode]
+    shapes: list[Any] = [np.shape(factor) for m, factor in enumerate(factors) if m != mode]
     rank = shapes[0][-1] if shapes[0] else 0
     given = [np.zeros((length, rank)) if m == mode else factor
              for m, (length, factor) in enumerate(zip(x.shape, factors))]
     given = _factors(given, x.shape, rank, x.dtype)
-    made = np.empty((x.shape[mode], rank), x.dtype, order="F")
+    made = np.empty((rank, x.shape[mode]), x.dtype).T
     with Context(device, threads, seed, progress) as context:
         pointers = [address(one) for one in given]
         if x.dtype == np.float32:

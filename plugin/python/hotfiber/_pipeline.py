@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 from contextlib import ExitStack
-from typing import NamedTuple, Sequence
+from typing import Literal, NamedTuple, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,8 @@ from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
 from ._gpu import There, is_there
 from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
-from ._types import AnyResponse, Data, Gradients, Out, Progress
+from ._types import (AnyResponse, Basis, Constraint, Data, Estimator, FieldModel, Frame, Gradients, HarmonicsFrame,
+                     Kernel, Kind, Method, Model, NoiseModel, Out, PeaksMethod, Progress, Shift)
 
 _CONSTRAINT = {"nonnegative": c.HOT_CONSTRAINT_NONNEGATIVE, "hpsd": c.HOT_CONSTRAINT_HPSD,
                "none": c.HOT_CONSTRAINT_NONE}
@@ -109,10 +110,11 @@ def _set_response(objects, response, options):
 
 
 def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
-        model: str = "fod", order: int = 0, response: AnyResponse = None, regularise: float | None = None,
-        positive: bool = False, weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative",
-        kernel: str = "rank1", normalise: bool = False, frame: str | None = None, device: str = "auto",
-        threads: int = 0, seed: int = 0, progress: Progress = None) -> TensorField:
+        model: Model = "fod", order: int = 0, response: AnyResponse = None, regularise: float | None = None,
+        positive: bool = False, weighted: bool = True, estimate_s0: bool = False,
+        constraint: Constraint = "nonnegative", kernel: Kernel = "rank1", normalise: bool = False,
+        frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+        progress: Progress = None) -> TensorField:
     """Fits a symmetric tensor to the signals of every voxel.
 
     data, gradients, affine, frame: see `fibers`.
@@ -174,10 +176,10 @@ def _find(tensors, options, mask, here):
 
 
 def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mask: Data = None, *,
-          method: str = "maxima", max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
-          min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
-          model: str = "fod", device: str = "auto", threads: int = 0, seed: int = 0,
-          progress: Progress = None) -> Fibers:
+          method: PeaksMethod = "maxima", max_fibers: int = 0, threshold: float | None = None,
+          min_angle: float | None = None, min_amplitude: float | None = None, starts: int = 0,
+          shift: Shift = "adaptive", basin: bool = False, model: FieldModel = "fod",
+          device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
     """Finds fibre directions from tensors.
 
     tensors: a TensorField, or an array (..., 6 | 15 | 28 | 45) of packed tensors of `model`.
@@ -213,14 +215,14 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
 
 
 def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
-           model: str | None = None, method: str | None = None, order: int = 0, response: AnyResponse = None,
+           model: Model | None = None, method: Method | None = None, order: int = 0, response: AnyResponse = None,
            max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
-           min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
-           sigma: float | ArrayLike | None = None, noise_model: str = "auto", denoise: bool = False,
+           min_amplitude: float | None = None, starts: int = 0, shift: Shift = "adaptive", basin: bool = False,
+           sigma: float | ArrayLike | None = None, noise_model: NoiseModel = "auto", denoise: bool = False,
            regularise: float | None = None, positive: bool = False,
-           weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative", kernel: str = "rank1",
-           cones: bool = False, samples: int = 0,
-           frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           weighted: bool = True, estimate_s0: bool = False, constraint: Constraint = "nonnegative",
+           kernel: Kernel = "rank1", cones: bool = False, samples: int = 0,
+           frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
@@ -297,8 +299,8 @@ class Denoised(NamedTuple):
 
 
 def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None = None,
-            step: int | Sequence[int] | None = None, estimator: str = "exp2", out: Out = None, device: str = "auto",
-            threads: int = 0, seed: int = 0, progress: Progress = None) -> Denoised:
+            step: int | Sequence[int] | None = None, estimator: Estimator = "exp2", out: Out = None,
+            device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Denoised:
     """Denoises by principal component analysis in sliding windows (MP-PCA).
 
     data: (x, y, z, volumes) or fewer axes, any real or complex type; computed in float32.
@@ -379,8 +381,46 @@ _LOADERS = {"tensors": _load_tensors, "directions": _loader("fiber_field", Fiber
             "response": _loader("response", Response._read)}
 
 
-def load(path: str | os.PathLike, bval: str | os.PathLike | None = None, bvec: str | os.PathLike | None = None, *,
-         kind: str | None = None, basis: str | None = None, frame: str | None = None,
+Path = Union[str, "os.PathLike[str]"]
+
+
+@overload
+def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *, kind: Literal["dwi"]) -> Dwi: ...
+
+
+@overload
+def load(path: Path, bval: Path, bvec: Path | None = None, *, kind: None = None) -> Dwi: ...
+
+
+@overload
+def load(path: Path, *, kind: Literal["tensors"]) -> TensorField: ...
+
+
+@overload
+def load(path: Path, *, kind: Literal["sh"], basis: Basis | None = None,
+         frame: HarmonicsFrame | None = None) -> TensorField: ...
+
+
+@overload
+def load(path: Path, *, kind: Literal["directions"]) -> Fibers: ...
+
+
+@overload
+def load(path: Path, *, kind: Literal["image"]) -> Image: ...
+
+
+@overload
+def load(path: Path, *, kind: Literal["response"]) -> Response: ...
+
+
+@overload
+def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *, kind: Kind | None = None,
+         basis: Basis | None = None,
+         frame: HarmonicsFrame | None = None) -> Dwi | TensorField | Fibers | Image | Response: ...
+
+
+def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
+         kind: Kind | None = None, basis: Basis | None = None, frame: HarmonicsFrame | None = None,
          ) -> Dwi | TensorField | Fibers | Image | Response:
     """Reads a file: NRRD, NIfTI or MIF, or MRtrix's text of a response.
 
@@ -411,15 +451,16 @@ def load(path: str | os.PathLike, bval: str | os.PathLike | None = None, bvec: s
         pass
     if path.endswith(".txt"):
         return load(path, kind="response")
-    for loader in ("tensors", "directions", "dwi"):
+    guesses: tuple[Kind, ...] = ("tensors", "directions", "dwi")
+    for guess in guesses:
         try:
-            return load(path, kind=loader)
+            return load(path, kind=guess)
         except Error:
             pass
     return load(path, kind="image")
 
 
-def export(result: Fibers | TensorField, path: str | os.PathLike, format: str | None = None, *,
+def export(result: Fibers | TensorField, path: Path, format: str | None = None, *,
            force: bool = False) -> None:
     """Writes directions or tensors for another program.
 

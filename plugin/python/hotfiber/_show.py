@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ._arrays import choice
 from ._library import Error, command, use_fonts
+from ._types import Axis
 
 if TYPE_CHECKING:
     from ._fields import Fibers
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _PLANES = {0: (1, 2), 1: (0, 2), 2: (0, 1), "i": (1, 2), "j": (0, 2), "k": (0, 1)}
 
 
-def plot(result: Fibers, background: ArrayLike | None = None, *, axis: str | int = "k", index: int | None = None,
+def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k", index: int | None = None,
          scale: float = 1.0, ax: Any = None) -> Any:
     """Draws one slice of fibre directions with matplotlib: a stick for each fibre, its length by the fraction, its
     colour by the direction (red left-right, green front-back, blue up-down).

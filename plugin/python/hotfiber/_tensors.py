@@ -2,6 +2,8 @@
 
 A packed tensor of order m and dimension n is the C(m+n-1, m) unique values in lexicographic order (xxxx xxxy xxxz
 xxyy ...), not multiplied by their multiplicity, along the last axis of an array."""
+# Arguments become arrays under the same name, and checkers go by how they were declared:
+# mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +16,7 @@ from numpy.typing import ArrayLike
 from . import _declarations as c
 from ._arrays import Output, address, choice, count, mask_bytes, number, options, outputs, overlaps, real
 from ._library import Context, lib
-from ._types import Out, Progress
+from ._types import Out, PairKind, Progress, Seek, Shift
 
 _SEEK = {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA, "all": c.HOT_ALL_PAIRS}
 
@@ -74,8 +76,8 @@ class Sshopm(NamedTuple):
     iterations: np.ndarray  #: (..., starts) steps, int32; negative where it did not converge
 
 
-def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, shift: str | float = "adaptive",
-           seek: str = "max", tolerance: float = 0.0, change: float = 0.0, max_iterations: int = 0,
+def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, shift: Shift = "adaptive",
+           seek: Seek = "max", tolerance: float = 0.0, change: float = 0.0, max_iterations: int = 0,
            basin: bool = False, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Sshopm:
     """Runs the shifted symmetric higher-order power method on every tensor from every start.
@@ -132,8 +134,8 @@ class Eigenpairs(NamedTuple):
     found: np.ndarray  #: (...) how many there are, int32; -1 for a tensor with NaN or Inf
 
 
-def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: str = "all", starts: int | ArrayLike = 0,
-               shift: str | float = "adaptive", pairs: int | None = None, same_angle: float = 0.0,
+def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: PairKind = "all", starts: int | ArrayLike = 0,
+               shift: Shift = "adaptive", pairs: int | None = None, same_angle: float = 0.0,
                device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Eigenpairs:
     """Finds the real eigenpairs A x^(m-1) = lambda x, ||x|| = 1, of every tensor: the critical points of A x^m on the
     sphere.
@@ -186,7 +188,7 @@ def _tensors3(tensors):
 
 
 def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float = -1.0, min_angle: float = -1.0,
-               min_relative_range: float = -1.0, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+               min_relative_range: float = -1.0, starts: int = 0, shift: Shift = "adaptive", basin: bool = False,
                mask: ArrayLike | None = None, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
                progress: Progress = None) -> Directions:
     """Finds the local maxima of the form A x^m of every tensor on the sphere.
@@ -274,17 +276,17 @@ def values(tensors: ArrayLike, points: ArrayLike, *, out: np.ndarray | None = No
     >>> hotfiber.values([3., 0, 0, 2, 0, 1], [[1, 0, 0], [0, 1, 1]]).tolist()
     [3.0, 3.0]
     """
-    tensors, points = real("tensors", tensors, np.float64), real("points", points, np.float64)
+    tensors, at = real("tensors", tensors, np.float64), real("points", points, np.float64)
     order = _order("tensors", tensors, 3)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"points: an array of shape (count, 3) is needed, not {points.shape}")
+    if at.ndim != 2 or at.shape[1] != 3:
+        raise ValueError(f"points: an array of shape (count, 3) is needed, not {at.shape}")
     # One product with the values of the monomials, times their multiplicity.
     unique = tensors.shape[-1]
     exponents, multiplicity = np.empty((unique, 3), np.int32), np.empty(unique)
     with Context("cpu") as context:
         context.check(lib.hot_symtensor_exponents(order, 3, address(exponents)))
         context.check(lib.hot_symtensor_multiplicity(order, 3, address(multiplicity)))
-    monomials = np.prod(points[:, None, :] ** exponents, axis=-1) * multiplicity
-    result = Output(tensors.shape[:-1] + (len(points),), np.float64, out)
+    monomials = np.prod(at[:, None, :] ** exponents, axis=-1) * multiplicity
+    result = Output(tensors.shape[:-1] + (len(at),), np.float64, out)
     np.matmul(tensors, monomials.T, out=result.array)
     return result.done()
