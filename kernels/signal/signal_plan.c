@@ -192,6 +192,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     hot_status status = HOT_OK;
     memset(plan, 0, sizeof *plan);
     plan->max_fibers = options->max_fibers;
+    plan->ceiling = options->ceiling > 0 ? (float)options->ceiling : INFINITY;
     plan->order = hot_context_alloc(context, scheme->volumes, sizeof *plan->order);
     /* g, v, gram, filter, misfit; then for each pair two indices and three numbers */
     size_t fixed =

@@ -87,6 +87,7 @@ typedef struct signal_plan {
     signal_grid grid;
     signal_learned learned;
     int max_fibers;
+    float ceiling;  /* samples that reach it are clipped; infinite: none are */
     size_t all_volumes, b0_volumes; /* of the data: diffusion-weighted and b=0 */
     size_t *order;  /* all_volumes: first the diffusion-weighted ones as the scheme has them, then the b=0 ones */
     float *block;   /* what the pointers above point into */

@@ -15,8 +15,8 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
                                    float given, float *s0)
 {
     const int weighted = plan->scheme.volumes;
-    float high = 0, high_b0 = 0, sum_b0 = 0, test = 0;
-    int zeros = 0, at_high = 0;
+    float high = 0, sum_b0 = 0, test = 0;
+    int zeros = 0;
     for (int j = 0; j < weighted; j++) {
         float y = signal[order[j]];
         test += y - y; /* NaN as soon as one is NaN or Inf */
@@ -26,7 +26,7 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
     for (size_t j = (size_t)weighted; j < plan->all_volumes; j++) {
         float y = signal[order[j]];
         test += y - y;
-        high_b0 = y > high_b0 ? y : high_b0;
+        high = y > high ? y : high;
         sum_b0 += y;
     }
     *s0 = given == given ? given : sum_b0 / (float)plan->b0_volumes;
@@ -34,13 +34,7 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
         return HOT_VOXEL_NOT_FINITE;
     if (!(*s0 > 0))
         return HOT_VOXEL_NO_B0;
-    if (high >= high_b0 && plan->b0_volumes > 0) {
-        for (size_t j = 0; j < plan->all_volumes; j++)
-            at_high += signal[order[j]] == high;
-        if (at_high > 1)
-            return HOT_VOXEL_CLIPPED;
-    }
-    if (zeros == weighted)
+    if (high >= plan->ceiling || zeros == weighted)
         return HOT_VOXEL_CLIPPED;
     if (!(*s0 >= 3 * sigma))
         return HOT_VOXEL_NOISE;

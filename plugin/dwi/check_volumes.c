@@ -11,7 +11,7 @@
 #include "scheme.h"
 #include "summary.h"
 
-enum { FINDINGS_MAX = 64, CLIPPED_MIN = 20, SLICE_MIN = 200, LIKE_MIN = 8 };
+enum { FINDINGS_MAX = 64, SLICE_MIN = 200, LIKE_MIN = 8 };
 static const double dark_slice = 0.6; /* of its neighbours in time; diffusion alone does not do this to a whole slice */
 
 struct hot_check_findings {
@@ -28,8 +28,8 @@ typedef struct sums {
     size_t *zeros, *broken;       /* samples that are 0; that are not finite */
     size_t *within;               /* voxels of the mask, by slice */
     uint64_t *print;              /* by volume: of its samples, for telling copies */
-    double largest;
-    size_t at_largest;
+    double ceiling; /* see ceiling.h */
+    size_t clipped; /* samples that reach it */
 } sums;
 
 static void add(hot_check_findings *to, const char *kind, int warning, const char *format, ...) HOT_PRINTF(4, 5);
@@ -62,11 +62,7 @@ static void take_row(sums *s, size_t slice, const float *signals, const uint8_t 
             continue;
         }
         sum[v] += *inside ? (double)value : 0;
-        if ((double)value > s->largest) {
-            s->largest = value;
-            s->at_largest = 0;
-        }
-        s->at_largest += (double)value == s->largest;
+        s->clipped += (double)value >= s->ceiling;
     }
 }
 
@@ -75,7 +71,6 @@ static hot_status collect(hot_context *context, const hot_dwi *dwi, const uint8_
     enum { CHUNK = 1024 };
     float *signals = hot_context_alloc(context, CHUNK * s->volumes, sizeof *signals);
     hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
-    s->largest = -INFINITY;
     for (size_t slice = 0; slice < s->slices; slice++)
         for (size_t first = 0; first < s->rows && status == HOT_OK; first += CHUNK) {
             const size_t count = s->rows - first < CHUNK ? s->rows - first : CHUNK, at = slice * s->rows + first;
@@ -301,10 +296,11 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
 
 static void look_at_range(const hot_dwi *dwi, const sums *s, hot_check_findings *to)
 {
-    if (s->at_largest >= CLIPPED_MIN && s->largest > 0)
-        add(to, "clipped", 1, "%zu samples have the largest value, %.6g: they are probably clipped; convert again "
-            "without clipping, or take the scanner's scaling%s", s->at_largest, s->largest,
-            dwi->sample == HOT_SAMPLE_F32 || dwi->sample == HOT_SAMPLE_F64 ? "" : " (integer samples)");
+    if (s->clipped > 0)
+        add(to, "clipped", 1, "%zu samples are clipped: they share the value %.6g, above which there is nothing, while "
+            "values just below it are rare; convert again without clipping, or take the scanner's scaling%s",
+            s->clipped, s->ceiling, dwi->sample == HOT_SAMPLE_F32 || dwi->sample == HOT_SAMPLE_F64
+                                        ? "" : " (integer samples)");
 }
 
 hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
@@ -327,6 +323,8 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
     const int memory = number && values && gradients && made && s.inside && s.zeros && s.broken && s.within && s.print;
     hot_status status = !memory ? HOT_ERROR_MEMORY
         : hot_mask_take(context, &mask, &dwi->grid, &whole);
+    if (status == HOT_OK)
+        status = hot_dwi_ceiling(context, dwi, &s.ceiling);
     if (status == HOT_OK)
         status = collect(context, dwi, hot_mask_bytes(mask), &s);
     if (status == HOT_OK) {

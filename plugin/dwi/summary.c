@@ -1,8 +1,11 @@
 #include "summary.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "common/arguments.h"
+#include "ceiling.h"
 #include "gather.h"
 #include "paged.h"
 
@@ -10,13 +13,15 @@
  * one of them is displaced for milliseconds: few chunks, and pieces that any thread takes. */
 enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
-/* The averages of voxels first ... first + count - 1, at most BLOCK, volume after volume as they lie in most files. */
-static void average(const hot_dwi_held *held, hot_dwi_summary *made, size_t first, size_t count)
+/* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume after volume as they lie
+ * in most files. Volumes of shells in between are not read: what is clipped there is clipped at lower b-values too. */
+static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *largest, size_t first, size_t count)
 {
     const hot_dwi *dwi = &held->view;
     double mean[BLOCK] = {0}, low[BLOCK] = {0}, high[BLOCK] = {0}, squares[BLOCK] = {0};
     float s[BLOCK];
     const int last = (int)dwi->shells - 1;
+    memset(largest + first, 0, count * sizeof *largest);
     size_t averaged = 0, in_low = 0, in_high = 0;
     for (size_t v = 0; v < dwi->volumes; v++) {
         const int shell = dwi->shell_of[v], averages = !dwi->has_b0 || shell == 0;
@@ -24,6 +29,8 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, size_t firs
         if (!averages && !of_shell)
             continue;
         hot_dwi_row(dwi, v, first - held->origin, count, s);
+        for (size_t n = 0; n < count; n++)
+            largest[first + n] = s[n] > largest[first + n] ? s[n] : largest[first + n];
         for (size_t n = 0; averages && n < count; n++)
             mean[n] += (double)s[n];
         for (size_t n = 0; of_shell && n < count; n++)
@@ -48,6 +55,18 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, size_t firs
         made->variance[first + n] = isfinite(squares[n]) ? (float)(squares[n] / (double)(averaged - 1)) : NAN;
 }
 
+/* The largest value that the samples' type holds, as it reads when scaled. */
+static double type_limit(const hot_dwi *dwi)
+{
+    switch (dwi->sample) {
+    case HOT_SAMPLE_U8: return dwi->slope * UINT8_MAX + dwi->intercept;
+    case HOT_SAMPLE_I8: return dwi->slope * INT8_MAX + dwi->intercept;
+    case HOT_SAMPLE_U16: return dwi->slope * UINT16_MAX + dwi->intercept;
+    case HOT_SAMPLE_I16: return dwi->slope * INT16_MAX + dwi->intercept;
+    default: return INFINITY; /* 32 bits are more than a scanner fills */
+    }
+}
+
 static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi_summary **summary)
 {
     const size_t voxels = hot_grid_voxels(&dwi->grid);
@@ -64,7 +83,8 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
     made->high = hot_context_alloc(context, voxels, sizeof *made->high);
     if (made->repeats > 1)
         made->variance = hot_context_alloc(context, voxels, sizeof *made->variance);
-    hot_status status = made->mean && made->low && made->high && (made->variance || made->repeats < 2)
+    float *largest = hot_context_alloc(context, voxels, sizeof *largest);
+    hot_status status = made->mean && made->low && made->high && largest && (made->variance || made->repeats < 2)
                             ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0, end; first < voxels && status == HOT_OK; first = end) {
         hot_dwi_held held;
@@ -75,9 +95,12 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
 #pragma omp parallel for schedule(dynamic, 4) num_threads(hot_context_threads(context))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
-                average(&held, made, at, end - at < BLOCK ? end - at : BLOCK);
+                average(&held, made, largest, at, end - at < BLOCK ? end - at : BLOCK);
         status = hot_context_progress(context, "averaging volumes", (double)end / (double)voxels);
     }
+    if (status == HOT_OK)
+        made->ceiling = hot_ceiling_find(largest, voxels, type_limit(dwi), &made->clipped);
+    hot_context_free(context, largest);
     if (status != HOT_OK)
         hot_dwi_summary_free(&made);
     *summary = made;
@@ -95,6 +118,17 @@ hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const h
     *made = NULL;
     hot_status status = dwi->summary ? HOT_OK : make_summary(context, dwi, made);
     *summary = dwi->summary ? dwi->summary : *made;
+    return status;
+}
+
+hot_status hot_dwi_ceiling(hot_context *context, const hot_dwi *dwi, double *ceiling)
+{
+    const hot_dwi_summary *summary;
+    hot_dwi_summary *made;
+    hot_status status = hot_dwi_summary_get(context, dwi, &summary, &made);
+    if (status == HOT_OK)
+        *ceiling = summary->ceiling;
+    hot_dwi_summary_free(&made);
     return status;
 }
 

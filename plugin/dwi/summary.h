@@ -13,6 +13,8 @@ struct hot_dwi_summary {
     float *variance;      /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
     float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN counts as 0, and
                              so does a mean below 0. NULL after hot_dwi_summary_masked */
+    double ceiling;       /* samples of this value and above are clipped (ceiling.h); infinite: none are */
+    size_t clipped;       /* voxels that reach it */
 };
 
 /* Makes the summary and keeps it with the data set until that is destroyed. hot_mask_estimate, hot_dwi_noise, the fits
@@ -23,6 +25,8 @@ hot_status hot_dwi_keep_summary(hot_context *context, hot_dwi *dwi);
 /* *summary: the one that is kept, or a new one, which is in *made too. Free *made. */
 hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const hot_dwi_summary **summary,
                                hot_dwi_summary **made);
+/* *ceiling: the summary's, for those that need nothing else of it. */
+hot_status hot_dwi_ceiling(hot_context *context, const hot_dwi *dwi, double *ceiling);
 void hot_dwi_summary_free(hot_dwi_summary **summary);
 /* Frees what only hot_mask_estimate reads, which must not be called for this data set any more. NULL is accepted. */
 void hot_dwi_summary_masked(hot_dwi_summary *summary);

@@ -136,9 +136,14 @@ static hot_status take_sample(hot_signal_finder *f, const float *sigma_map, floa
     hot_status status = hot_dwi_gather(f->context, f->dwi, voxel, *count, sample);
     if (status != HOT_OK)
         return status;
-    hot_signal_keep_used(f, *count, sample);
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count; i++) {
+        float *signals = sample + i * f->volumes;
+        for (size_t v = 0; v < f->volumes; v++)
+            if ((double)signals[v] >= f->learned->ceiling)
+                signals[f->use[0]] = NAN; /* clipped: nothing is learned from it */
         sigma[i] = sigma_map ? sigma_map[voxel[i]] : 0;
+    }
+    hot_signal_keep_used(f, *count, sample);
     return HOT_OK;
 }
 
@@ -391,6 +396,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         f.first++;
     f.learned = part && part->learned ? part->learned : &here;
     if (status == HOT_OK)
+        status = f.learned->known ? HOT_OK : hot_dwi_ceiling(context, dwi, &f.learned->ceiling);
+    if (status == HOT_OK)
         status = learn_volumes(&f);
     const double bright = f.learned->bright;
     if (status == HOT_OK)
@@ -426,6 +433,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         maps->sigma = options.sigma_map ? NAN : sigma;
         goto cleanup;
     }
+    f.how.ceiling = isfinite(f.learned->ceiling) ? f.learned->ceiling : 0;
     hot_signal_found found = {.max_fibers = f.how.max_fibers, .peaks = peaks, .flags = flags, .maps = maps,
                               .residual = residual || !maps ? residual : maps->residual};
     if (status == HOT_OK)

@@ -22,6 +22,7 @@ typedef struct hot_signal_learned {
     double share;
     double sigma;          /* where it was not given: as found, */
     int from_residuals;    /* 0: in the b=0 volumes */
+    double ceiling;        /* samples that reach it are clipped; infinite: none are */
     size_t sampled;        /* voxels that the population is of */
     hot_signal_population population;
 } hot_signal_learned;

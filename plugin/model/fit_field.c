@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "common/options.h"
 #include "dwi/gather.h"
+#include "dwi/summary.h"
 #include "model.h"
 #include "normalise.h"
 
@@ -218,6 +219,8 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         used = response;
     }
     status = hot_plan_make(context, dwi, &settings, used, 1, &plan);
+    if (status == HOT_OK)
+        status = hot_dwi_ceiling(context, dwi, &plan->ceiling);
     if (status != HOT_OK)
         goto cleanup;
     if (plan->model->weighs_noise && settings.regularise == 0) {

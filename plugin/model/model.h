@@ -21,6 +21,7 @@ typedef struct hot_plan {
     size_t terms;                 /* unique values of the tensor */
     double regularise;            /* Laplace-Beltrami weight, >= 0 */
     int positive, weighted, estimate_s0;
+    double ceiling;               /* samples that reach it are clipped, and their voxel stays empty; infinite: none */
 
     size_t volumes;               /* of the data set */
     size_t b0_count, *b0;         /* its b=0 volumes */

@@ -179,6 +179,7 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     plan->positive = options->positive;
     plan->weighted = options->weighted != HOT_ZERO;
     plan->estimate_s0 = options->estimate_s0;
+    plan->ceiling = INFINITY;
     plan->tissues = options->tissues;
     plan->tissue_count = options->tissue_count;
     plan->constraint = options->constraint;
@@ -246,19 +247,21 @@ void hot_plan_free(hot_plan **plan)
     hot_context_free(context, gone);
 }
 
-/* The mean b=0 signal, or 0 when it is not positive or a signal is not finite: what no model can use. */
+/* The mean b=0 signal, or 0 when it is not positive or a signal is not finite or clipped: what no model can use. */
 static float usable_s0(const hot_plan *plan, const float *signals)
 {
     double sum = 0;
     for (size_t i = 0; i < plan->b0_count; i++) {
         const float value = signals[plan->b0[i]];
-        if (!isfinite(value))
+        if (!isfinite(value) || (double)value >= plan->ceiling)
             return 0;
         sum += (double)value;
     }
-    for (size_t i = 0; i < plan->used_count; i++)
-        if (!isfinite(signals[plan->used[i]]))
+    for (size_t i = 0; i < plan->used_count; i++) {
+        const float value = signals[plan->used[i]];
+        if (!isfinite(value) || (double)value >= plan->ceiling)
             return 0;
+    }
     const float mean = (float)(sum / (double)plan->b0_count);
     return isfinite(mean) && mean > 0 ? mean : 0;
 }

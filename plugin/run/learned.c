@@ -286,6 +286,7 @@ static cJSON *write_signal(const hot_signal_learned *learned)
     add(object, "not_positive", learned->share);
     add(object, "sigma", learned->sigma);
     cJSON_AddBoolToObject(object, "from_residuals", learned->from_residuals);
+    add(object, "ceiling", learned->ceiling);
     cJSON_AddNumberToObject(object, "sampled", (double)learned->sampled);
     cJSON *population = cJSON_AddObjectToObject(object, "population");
     cJSON_AddBoolToObject(population, "there", p.size != 0);
@@ -312,6 +313,7 @@ hot_status hot_run_learned_signal(hot_run_job *job)
     mine->from_residuals = cJSON_IsTrue(get(kept, "from_residuals"));
     if (mine->from_residuals && isnan(mine->sigma))
         mine->sigma = INFINITY; /* the residuals told none */
+    mine->ceiling = number(kept, "ceiling"); /* NaN: no sample is clipped */
     mine->sampled = whole(kept, "sampled", 1 << 30);
     mine->use = hot_context_alloc(job->context, volumes, sizeof *mine->use);
     if (!mine->use)

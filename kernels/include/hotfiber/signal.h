@@ -105,6 +105,8 @@ typedef struct hot_signal_options {
                              is one part of a longer computation; 0 0 = 0 and 1 */
     hot_noise_model noise_model;
     const hot_signal_population *population; /* NULL = that of hot_signal_population_usual */
+    double ceiling;       /* samples at or above this value are clipped, and their voxel is not fitted; in the unit of
+                             the signals; 0 = none are */
 } hot_signal_options;
 #define HOT_SIGNAL_OPTIONS_INIT HOT_SIZED(hot_signal_options)
 
@@ -112,8 +114,7 @@ typedef struct hot_signal_options {
 enum {
     HOT_VOXEL_NOT_FINITE = 1, /* NaN or Inf */
     HOT_VOXEL_NO_B0 = 2,      /* b=0 signal zero or negative */
-    HOT_VOXEL_CLIPPED = 8,    /* several volumes, a diffusion-weighted one among them, have the largest signal; or all
-                                 diffusion-weighted signals are 0 */
+    HOT_VOXEL_CLIPPED = 8,    /* a sample reaches hot_signal_options.ceiling, or all diffusion-weighted ones are 0 */
     HOT_VOXEL_NOISE = 16      /* b=0 signal below three standard deviations of the noise */
 };
 

@@ -1,0 +1,87 @@
+/* Samples that were clipped share one value, the file's largest or nearly so, while the histogram thins out below it.
+ *
+ * Per voxel only the largest sample counts: repeated volumes do not make a plateau. The number of voxels at a value is
+ * compared with what the values just below it let expect; a voxel whose own volumes share a maximum says nothing. */
+#include "ceiling.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    MIN_VOXELS = 3,     /* at a value, to call it a plateau; 2 at the limit of the type */
+    MIN_BELOW = 30,     /* voxels below the plateau that are compared with it */
+    MAX_SPIKES = 16     /* values above the plateau: voxels damaged after clipping */
+};
+/* Where the voxels below are looked for, relative to the value. */
+static const double window[] = {0.9, 0.8, 0.65, 0.5};
+/* ln of the odds against so many voxels by chance: one in 10^6. */
+static const double evidence = 14;
+
+static int descending(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x < y) - (x > y);
+}
+
+/* Moves the voxels in [low, high) to the front. Returns how many they are. */
+static size_t gather(float *largest, size_t voxels, double low, double high)
+{
+    size_t found = 0;
+    for (size_t n = 0; n < voxels; n++)
+        if ((double)largest[n] >= low && (double)largest[n] < high) {
+            const float here = largest[found];
+            largest[found++] = largest[n];
+            largest[n] = here;
+        }
+    return found;
+}
+
+/* Voxels expected at one value of the histogram, from those in the window below it; 0: nothing there. */
+static double expected(float *largest, size_t voxels, double value)
+{
+    size_t below = 0;
+    double low = value, step = INFINITY, above = value;
+    for (size_t w = 0; w < sizeof window / sizeof *window && below < MIN_BELOW; w++) {
+        low = window[w] * value;
+        below = gather(largest, voxels, low, value);
+    }
+    if (below == 0)
+        return 0;
+    qsort(largest, below, sizeof *largest, descending);
+    for (size_t i = 0; i < below; i++) { /* the spacing of the values: 1 for integers */
+        const double gap = above - (double)largest[i];
+        step = gap > 0 && gap < step ? gap : step;
+        above = (double)largest[i];
+    }
+    return (double)(below + 1) / ((value - low) / step + 1);
+}
+
+double hot_ceiling_find(float *largest, size_t voxels, double type_limit, size_t *reached)
+{
+    double above = INFINITY;
+    size_t positive = 0, seen = 0;
+    *reached = 0;
+    for (size_t n = 0; n < voxels; n++)
+        positive += largest[n] > 0 && isfinite(largest[n]);
+    for (int spikes = 0; spikes <= MAX_SPIKES && seen < positive; spikes++) {
+        float value = 0;
+        size_t count = 0;
+        for (size_t n = 0; n < voxels; n++)
+            value = (double)largest[n] < above && largest[n] > value ? largest[n] : value;
+        for (size_t n = 0; n < voxels; n++)
+            count += largest[n] == value;
+        if (2 * count > positive) /* signals divided by b=0: its own value is 1 everywhere */
+            break;
+        above = (double)value;
+        seen += count;
+        if (count < 2)
+            continue;
+        const double chance = expected(largest, voxels, above), many = (double)count;
+        if (chance > 0 && ((count >= MIN_VOXELS && many > chance &&
+                            many * log(many / chance) - many + chance > evidence) || above >= type_limit)) {
+            *reached = seen;
+            return above;
+        }
+    }
+    return INFINITY;
+}
