@@ -54,7 +54,7 @@ hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *pat
 }
 
 /* s/mm^2: ten times what the strongest gradients reach. 1000 s/mm^2 in s/m^2, SI's unit, are a thousand times more. */
-static const double highest_b = 1e6;
+static const double highest_b = 1e5;
 /* Up to the first, volumes count as b=0; up to the second where there is none such: imaging gradients of strong
  * scanners alone are b=60 (HCP, 7 T), by which a tenth of the signal along a fibre is lost. */
 static const double highest_b0 = 50, highest_b0_alone = HOT_B0_ALONE;

@@ -12,33 +12,11 @@
 #include "io/common/gradient_files.h"
 #include "io/common/paths.h"
 #include "gradient_find.h"
+#include "vector_lengths.h"
 
+/* How far from 1 the squared lengths of unit vectors are: FSL's tables are rounded, MRtrix takes its own at their word. */
 #define FSL_LIMIT 0.01
-
-/* b-values go with the square of the vector's length when the vectors are clearly not unit: this is how scanners code
- * several shells under one nominal b, and what MRtrix does. limit: how far from 1 the squared lengths may be before
- * that; one percent in FSL's tables, whose vectors are often rounded. */
-static void scale_by_length(hot_context *context, hot_dwi *dwi, const char *name, double limit)
-{
-    double farthest = 0;
-    for (size_t v = 0; v < dwi->volumes; v++) {
-        const double *g = dwi->gradients + 3 * v;
-        double squared = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        if (dwi->b[v] > 0 && squared > 0 && isfinite(squared))
-            farthest = fmax(farthest, fabs(log(squared)));
-    }
-    if (!(farthest > limit))
-        return;
-    for (size_t v = 0; v < dwi->volumes; v++) {
-        const double *g = dwi->gradients + 3 * v;
-        double squared = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        if (squared > 0 || dwi->b[v] > 50) /* some write a nominal b for b=0 volumes too */
-            dwi->b[v] *= squared;
-    }
-    if (farthest > FSL_LIMIT)
-        hot_context_log(context, HOT_LOG_NOTE,
-                        "'%s': vectors are not of length 1, b-values are multiplied by their squared length", name);
-}
+#define MRTRIX_LIMIT 1e-5
 
 /* QSIPrep writes LPS+ images, and vectors along their axes, where FSL's convention reverses x. Only names tell. */
 static int is_of_qsiprep(const hot_grid *grid, const char *g_name)
@@ -77,7 +55,7 @@ static hot_status set_fsl(hot_context *context, hot_dwi *dwi, const char *b_name
             dwi->gradients[3 * v + r] = frame[r][0] * g[3 * v] + frame[r][1] * g[3 * v + 1] +
                 frame[r][2] * g[3 * v + 2];
     }
-    scale_by_length(context, dwi, g_name, FSL_LIMIT);
+    hot_vector_lengths(context, dwi, g_name, FSL_LIMIT);
     hot_status status = hot_dwi_drop_undirected(context, dwi);
     if (status == HOT_OK)
         status = hot_dwi_complete(context, dwi);
@@ -129,6 +107,22 @@ static hot_status read_tables(hot_context *context, const char *b_name, const ch
     return status;
 }
 
+/* Whether a table has b in front, as DSI Studio writes it: what MRtrix has as x are b-values then, and the last column
+ * are none. */
+static int has_b_in_front(const double *table, size_t rows, size_t columns)
+{
+    double front = 0, others = 0, last = 0;
+    for (size_t v = 0; v < rows && columns == 4; v++) {
+        const double *row = table + v * columns;
+        if (row[0] < 0)
+            return 0;
+        front = fmax(front, row[0]);
+        others = fmax(others, fmax(fabs(row[1]), fabs(row[2])));
+        last = fmax(last, fabs(row[3]));
+    }
+    return front > HOT_B0_ALONE && others < HOT_B0_ALONE && last < HOT_B0_ALONE;
+}
+
 /* MRtrix's table: lines of x y z b, directions in scanner axes. */
 static hot_status read_scheme(hot_context *context, const char *name, const char *text, hot_dwi *dwi)
 {
@@ -138,6 +132,10 @@ static hot_status read_scheme(hot_context *context, const char *name, const char
     if (status == HOT_OK && columns < 4)
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' has lines of %zu numbers; a gradient table has x y z b on each", name, columns);
+    if (status == HOT_OK && has_b_in_front(table, rows, columns))
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is DSI Studio's table, with b in front (b x y z), "
+                                  "and does not say in which axes x y z are; give FSL's --bval and --bvec, or lines of "
+                                  "x y z b in scanner axes", name);
     if (status == HOT_OK && rows != dwi->volumes)
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu volumes, but the gradient table %s%s%s%zu "
                                   "lines", dwi->source, dwi->volumes, name == dwi->source ? "in it " : "'",
@@ -150,7 +148,7 @@ static hot_status read_scheme(hot_context *context, const char *name, const char
             dwi->gradients[3 * v + d] = sign[d] * table[v * columns + d];
     }
     if (status == HOT_OK) {
-        scale_by_length(context, dwi, name, 1e-5);
+        hot_vector_lengths(context, dwi, name, MRTRIX_LIMIT);
         status = hot_dwi_drop_undirected(context, dwi);
         if (status == HOT_OK)
             status = hot_dwi_complete(context, dwi);
@@ -349,6 +347,8 @@ hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char
         hot_image_warn_unplaced(&image);
     if (status == HOT_OK)
         status = take_samples(context, &image, part, sample, made);
+    if (status == HOT_OK && made->length_coded_b > 0 && (made->data || made->paged))
+        status = hot_vector_lengths_confirm(context, made, path);
 cleanup:
     hot_image_close(&image);
     if (status == HOT_OK)

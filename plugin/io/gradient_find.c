@@ -121,11 +121,14 @@ hot_status hot_gradients_find(hot_context *context, const char *image, hot_table
     *name = NULL;
     if (!strchr(image + folder, '.')) /* a pipe */
         return HOT_OK;
-    for (int s = 0; names[table].suffixes[s] && status == HOT_OK && !*name; s++) {
-        char *beside = hot_path_beside(context, image, names[table].suffixes[s]);
-        status = beside ? try_name(context, "", 0, beside, name) : HOT_ERROR_MEMORY;
-        hot_context_free(context, beside);
-    }
+    for (int s = 0; names[table].suffixes[s] && status == HOT_OK && !*name; s++)
+        for (int upper = 0; upper < 2 && status == HOT_OK && !*name; upper++) {
+            char *beside = hot_path_beside(context, image, names[table].suffixes[s]);
+            for (char *c = beside ? beside + strlen(beside) : NULL; upper && c && *c != '.'; c--)
+                *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+            status = beside ? try_name(context, "", 0, beside, name) : HOT_ERROR_MEMORY;
+            hot_context_free(context, beside);
+        }
     if (status == HOT_OK && !*name && table != HOT_TABLE_GRAD)
         status = inherit(context, image, folder, names[table].suffixes[table == HOT_TABLE_BVEC], name);
     for (int b = 0; names[table].bare[b] && status == HOT_OK && !*name; b++)

@@ -3,10 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In ASCII: tolower would ask the host's locale. */
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* Whatever the case: scanners and other systems write NAME.NII.GZ. */
 static int ends_in(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), end = strlen(suffix);
-    return length >= end && strcmp(path + length - end, suffix) == 0;
+    size_t same = 0;
+    while (length >= end && same < end && lower(path[length - end + same]) == lower(suffix[same]))
+        same++;
+    return length >= end && same == end;
 }
 
 int hot_path_has_suffix(const char *path, const char *suffix)

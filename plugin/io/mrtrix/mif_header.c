@@ -144,7 +144,7 @@ static hot_status read_file(hot_context *context, const char *name, char *value,
 static hot_status read_line(hot_context *context, const char *name, const char *key, char *value,
                             hot_mif_header *header, int *places, char **scheme)
 {
-    double two[2];
+    double two[2], last[4];
     if (strcmp(key, "dim") == 0)
         return read_sizes(context, name, value, header);
     if (strcmp(key, "layout") == 0)
@@ -156,8 +156,11 @@ static hot_status read_line(hot_context *context, const char *name, const char *
     if (strcmp(key, "vox") == 0 && read_numbers(value, HOT_MIF_AXES, header->spacing) < 0)
         return bad_value(context, name, key, value, "a size in mm for each axis was expected");
     if (strcmp(key, "transform") == 0) {
-        if (header->transforms < 3 && read_numbers(value, 4, header->transform[header->transforms]) != 4)
-            return bad_value(context, name, key, value, "three lines of four numbers were expected");
+        double *row = header->transforms < 3 ? header->transform[header->transforms] : last;
+        if (read_numbers(value, 4, row) != 4)
+            return bad_value(context, name, key, value, "lines of four numbers were expected");
+        if (header->transforms == 3 && !(last[0] == 0 && last[1] == 0 && last[2] == 0 && last[3] == 1))
+            return bad_value(context, name, key, value, "the fourth line can only be 0,0,0,1");
         header->transforms++;
     } else if (strcmp(key, "scaling") == 0) {
         if (read_numbers(value, 2, two) != 2 || !isfinite(two[0]) || !isfinite(two[1]))
@@ -213,9 +216,9 @@ hot_status hot_mif_header_parse(hot_context *context, const char *name, char *te
     if (places != header->axes)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its header has %d sizes and a layout of %d axes",
                                 name, header->axes, places);
-    if (header->transforms && header->transforms != 3)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its header has %d transform lines instead of 3", name,
-                                header->transforms);
+    if (header->transforms && header->transforms != 3 && header->transforms != 4)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its header has %d transform lines instead of 3 or 4",
+                                name, header->transforms);
     return HOT_OK;
 }
 

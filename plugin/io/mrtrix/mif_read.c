@@ -43,14 +43,17 @@ static hot_status read_text(hot_context *context, hot_stream *stream, char **tex
         (*text)[used++] = ended ? '\0' : c;
         if (ended || (lines == 0 && used > sizeof magic + 1))
             c = '\n'; /* no first line, or too long for it */
-        if (c != '\n')
+        if (c != '\n' && c != '\0')
             continue;
         (*text)[used] = '\0';
         if (lines == 0 && strncmp(*text, magic, sizeof magic - 1) != 0)
             return hot_context_fail(context, HOT_ERROR_FORMAT,
                                     "'%s' is not an MRtrix image: its first line is not `mrtrix image`",
                                     hot_stream_name(stream));
-        const int end = strcmp(*text + line, "END\n") == 0 || strcmp(*text + line, "END\r\n") == 0;
+        const char *word = *text + line; /* MRtrix survives blanks behind END, and no line end */
+        const int end = strncmp(word, "END", 3) == 0 && word[3 + strspn(word + 3, " \t\r\n")] == '\0';
+        if (c == '\0' && !end)
+            continue;
         if (lines++ == 0)
             used = 0;
         line = used;

@@ -41,7 +41,7 @@ typedef struct about {
     double offset, slope, intercept, spacing[8];
     double quaternion[3], origin[3];
     double sform[3][4], qform[3][4];
-    int has_sform, has_qform;
+    int has_sform, has_qform, units;
 } about;
 
 /* The matrix of the quaternion; what is no number counts as 0, and voxels of no size as 1 mm. */
@@ -72,6 +72,7 @@ static void set_qform(about *to)
         to->slope = HEADER.scl_slope;                                                                                  \
         to->intercept = HEADER.scl_inter;                                                                              \
         to->has_sform = HEADER.sform_code > 0;                                                                         \
+        to->units = HEADER.xyzt_units & 7;                                                                            \
         to->has_qform = HEADER.qform_code > 0;                                                                         \
         for (int column = 0; column < 4; column++) {                                                                   \
             to->sform[0][column] = HEADER.srow_x[column];                                                              \
@@ -116,6 +117,66 @@ static hot_status read_header(hot_context *context, hot_stream *stream, const ch
             to->spacing[axis] = 1;
     set_qform(to);
     return HOT_OK;
+}
+
+/* Lengths in mm, by the header's unit. Writers that set a unit without converting leave voxels that no scanner has. */
+static void convert_units(hot_context *context, const char *name, about *to)
+{
+    static const double least_voxel = 1e-3, largest_voxel = 100;
+    const double mm = to->units == NIFTI_UNITS_METER ? 1e3 : to->units == NIFTI_UNITS_MICRON ? 1e-3 : 1;
+    if (mm == 1)
+        return;
+    const char *unit = mm > 1 ? "metre" : "micron";
+    const double voxel = mm * fabs(to->spacing[1]);
+    if (voxel < least_voxel || voxel > largest_voxel) {
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': its unit is the %s, but its voxels of %g are more likely in mm, "
+                        "and are taken so", name, unit, fabs(to->spacing[1]));
+        return;
+    }
+    for (int axis = 0; axis < 4; axis++) {
+        to->spacing[axis] *= axis > 0 ? mm : 1;
+        for (int row = 0; row < 3; row++) {
+            to->sform[row][axis] *= mm;
+            to->qform[row][axis] *= mm;
+        }
+    }
+}
+
+/* sform and qform, both set, of another orientation or place: tools differ in which of them they take. */
+static void compare_forms(hot_context *context, const char *name, const about *header)
+{
+    double angle = 0, shift = 0;
+    if (!header->has_sform || !header->has_qform)
+        return;
+    for (int axis = 0; axis < 3; axis++) {
+        double product = 0, s = 0, q = 0;
+        for (int row = 0; row < 3; row++) {
+            product += header->sform[row][axis] * header->qform[row][axis];
+            s += header->sform[row][axis] * header->sform[row][axis];
+            q += header->qform[row][axis] * header->qform[row][axis];
+        }
+        if (!(s > 0 && q > 0))
+            return;
+        angle = fmax(angle, acos(fmax(-1, fmin(1, product / sqrt(s * q)))) * 180 / acos(-1));
+    }
+    for (int corner = 0; corner < 8; corner++) {
+        double apart = 0;
+        for (int row = 0; row < 3; row++) {
+            double d = header->sform[row][3] - header->qform[row][3];
+            for (int axis = 0; axis < 3; axis++)
+                d += (corner >> axis & 1 ? (double)(header->axes > axis ? header->size[axis + 1] - 1 : 0) : 0) *
+                     (header->sform[row][axis] - header->qform[row][axis]);
+            apart += d * d;
+        }
+        shift = fmax(shift, sqrt(apart));
+    }
+    const double voxel = fmin(fabs(header->spacing[1]), fmin(fabs(header->spacing[2]), fabs(header->spacing[3])));
+    if (angle > 1)
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': its sform, which is used, and its qform differ by %.3g degrees; "
+                        "directions in scanner axes do, too", name, angle);
+    else if (shift > voxel)
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': its sform, which is used, and its qform differ by %.3g mm", name,
+                        shift);
 }
 
 static hot_status check_header(hot_context *context, const char *name, const about *header, hot_image *image)
@@ -234,6 +295,8 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
     made->at = (size_t)header.offset;
     if (!header.pair && made->at < header.bytes) /* some writers leave it out: right behind the header */
         made->at = header.bytes;
+    convert_units(context, image->name, &header);
+    compare_forms(context, image->name, &header);
     set_grid(&header, &image->grid);
     image->values = 1;
     double bytes = (double)hot_sample_bytes(image->sample);

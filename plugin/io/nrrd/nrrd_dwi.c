@@ -1,6 +1,7 @@
 /* DWI from NRRD: which axis is which, and the NA-MIC keys (gradients, B-matrices, NEX, skip). */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,11 +14,15 @@
 #include "nrrd_keys.h"
 #include "nrrdfile.h"
 
+/* The value of a key; some writers put blanks before `:=`. */
 static const char *find_key(const Nrrd *nrrd, const char *key)
 {
-    for (unsigned int i = 0; i < nrrd->kvpArr->len; i++)
-        if (strcmp(nrrd->kvp[2 * i], key) == 0)
+    const size_t length = strlen(key);
+    for (unsigned int i = 0; i < nrrd->kvpArr->len; i++) {
+        const char *name = nrrd->kvp[2 * i];
+        if (strncmp(name, key, length) == 0 && name[length + strspn(name + length, " \t")] == '\0')
             return nrrd->kvp[2 * i + 1];
+    }
     return NULL;
 }
 
@@ -62,7 +67,7 @@ static void key_table_fill(const Nrrd *nrrd, size_t volumes, key_table *table)
                 continue;
             char *end;
             unsigned long number = strtoul(key + length, &end, 10);
-            if (*end)
+            if (end[strspn(end, " \t")])
                 continue;
             table->seen[kind]++;
             if (number < volumes)
@@ -72,22 +77,40 @@ static void key_table_fill(const Nrrd *nrrd, size_t volumes, key_table *table)
         }
 }
 
-/* The direction and size of a B-matrix (xx xy xz yy yz zz): eigenvector of its largest eigenvalue, with the square root
- * of its Frobenius norm as length, so that g g^T gives back g. */
-static int matrix_to_vector(const double m[6], double g[3])
+/* The vector of a B-matrix (xx xy xz yy yz zz): along the eigenvector of its largest eigenvalue, its squared length the
+ * trace, which is b. Returns 0 where the matrix is not finite. *linear: whether there is one direction; spherical and
+ * planar encoding have none, crossed imaging gradients leave a little beside it. */
+static int matrix_to_vector(const double m[6], double g[3], int *linear)
 {
-    double a[9] = {m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]}, values[3], vectors[9], norm = 0;
-    for (int i = 0; i < 9; i++)
-        norm += a[i] * a[i];
-    norm = sqrt(norm);
+    double a[9] = {m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]}, values[3], vectors[9];
+    const double trace = m[0] + m[3] + m[5];
     g[0] = g[1] = g[2] = 0;
-    if (norm == 0 || !isfinite(norm))
-        return norm == 0;
+    *linear = 1;
+    if (trace == 0)
+        return 1;
+    if (!(trace > 0 && isfinite(trace)))
+        return 0;
     hot_symmetric_eigen(3, a, values, vectors);
     for (int d = 0; d < 3; d++)
-        g[d] = sqrt(norm) * vectors[3 * 2 + d];
-    /* One gradient gives a matrix of rank 1; crossed imaging gradients leave a little more. */
-    return fabs(values[2] - norm) <= 0.1 * norm;
+        g[d] = sqrt(trace) * vectors[3 * 2 + d];
+    *linear = values[2] >= 0.9 * trace;
+    return 1;
+}
+
+/* Names volumes without one direction, which are left out. */
+static void warn_not_linear(hot_context *context, const char *name, const unsigned char *undirected, size_t volumes,
+                            size_t count)
+{
+    enum { NAMED = 6 };
+    char list[NAMED * 24] = "";
+    size_t used = 0, named = 0;
+    for (size_t v = 0; v < volumes && named < NAMED; v++)
+        if (undirected[v])
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu", named++ ? ", " : "", v);
+    if (count > named)
+        snprintf(list + used, sizeof list - used, " and %zu more", count - named);
+    hot_context_log(context, HOT_LOG_WARNING, "'%s': the B-matrices of volumes %s (counted from 0) have no single "
+                    "direction (spherical or planar encoding): they are left out", name, list);
 }
 
 hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char *name, size_t volumes, double *b,
@@ -96,6 +119,7 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
     hot_status status = HOT_OK;
     const char *modality = find_key(nrrd, "modality"), *b_text = find_key(nrrd, "DWMRI_b-value");
     key_table table = {{0}, {0}, {0}};
+    unsigned char *undirected = NULL;
     if (!modality || !starts_with(modality, "DWMRI"))
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not diffusion-weighted data: %s%.60s%s", name,
                                 modality ? "its key modality is '" : "it has no key modality:=DWMRI",
@@ -115,6 +139,11 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
             goto cleanup;
         }
     }
+    undirected = hot_context_calloc(context, volumes, 1);
+    if (!undirected) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
     key_table_fill(nrrd, volumes, &table);
     int kind = table.seen[KEY_GRADIENT] ? KEY_GRADIENT : KEY_MATRIX, wanted = kind == KEY_GRADIENT ? 3 : 6;
     if (!table.seen[kind]) {
@@ -122,12 +151,18 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
                                   "'%s' has neither DWMRI_gradient_0000 nor DWMRI_B-matrix_0000", name);
         goto cleanup;
     }
+    if (table.beyond[kind] == 1 && table.seen[kind] == volumes && !table.value_of[kind][0]) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its keys count from 1, and must count from 0: "
+                                  "%s0000 is missing, %s%04zu is one too many", name, prefixes[kind], prefixes[kind],
+                                  volumes);
+        goto cleanup;
+    }
     if (table.beyond[kind]) {
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu %s keys for %zu volumes", name,
                                   table.seen[kind], prefixes[kind], volumes);
         goto cleanup;
     }
-    size_t rough = 0;
+    size_t undirected_count = 0;
     for (size_t v = 0; v < volumes; v++) {
         const char *value = table.value_of[kind][v], *nex = table.value_of[KEY_NEX][v];
         double numbers[6], *g = gradients + 3 * v;
@@ -149,10 +184,15 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
                                       prefixes[kind], v, value, wanted);
             goto cleanup;
         }
+        int linear = 1;
         if (wanted == 3)
             memcpy(g, numbers, sizeof(double[3]));
-        else
-            rough += !matrix_to_vector(numbers, g);
+        else if (!matrix_to_vector(numbers, g, &linear)) {
+            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s': %s%04zu is '%.80s'; its trace, b, must be "
+                                      "positive", name, prefixes[kind], v, value);
+            goto cleanup;
+        }
+        undirected[v] = !linear;
         if (!nex)
             continue;
         /* NEX n: this gradient was measured n times in a row; the repeats have no key of their own. */
@@ -172,16 +212,13 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
                 goto cleanup;
             }
             memcpy(gradients + 3 * (v + r), g, sizeof(double[3]));
+            undirected[v + r] = undirected[v];
         }
         v += (size_t)repeats - 1;
     }
     for (size_t v = 0; v < volumes; v++)
         if (table.value_of[KEY_SKIP][v] && starts_with(table.value_of[KEY_SKIP][v], "true"))
             skipped[v] = 1;
-    if (rough)
-        hot_context_log(context, HOT_LOG_WARNING,
-                        "'%s': %zu B-matrices are not of one gradient each; their main axes are used", name, rough);
-
     double longest = 0;
     for (size_t v = 0; v < volumes; v++)
         if (!skipped[v])
@@ -190,6 +227,13 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
         status = hot_context_fail(context, HOT_ERROR_DATA, "'%s': all its gradients are zero", name);
         goto cleanup;
     }
+    for (size_t v = 0; v < volumes; v++) { /* only now: their b counts for the longest */
+        undirected_count += undirected[v] && !skipped[v];
+        undirected[v] = undirected[v] && !skipped[v];
+        skipped[v] |= undirected[v];
+    }
+    if (undirected_count)
+        warn_not_linear(context, name, undirected, volumes, undirected_count);
     for (size_t v = 0; v < volumes; v++) {
         double squared = 0;
         for (int d = 0; d < 3; d++) {
@@ -204,6 +248,7 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
 cleanup:
     for (int i = 0; i < KEYS; i++)
         hot_context_free(context, table.value_of[i]);
+    hot_context_free(context, undirected);
     return status;
 }
 

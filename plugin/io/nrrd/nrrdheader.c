@@ -535,6 +535,8 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
                                   reason);
     else
         status = check_sizes(context, file);
+    if (status == HOT_OK)
+        status = hot_nrrd_check_rest(context, file);
 cleanup:
     hot_plain_numbers_end(before);
     hot_context_free(context, header.bytes);

@@ -10,6 +10,7 @@
 #include "io/common/output.h"
 #include "io/common/paths.h"
 #include "io/common/plain_numbers.h"
+#include "io/common/units.h"
 #include "nrrdfile.h"
 
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
@@ -235,15 +236,16 @@ hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int firs
     return HOT_OK;
 }
 
-/* Millimetres in a unit of the `space units` field; what is not known is taken for mm. */
-static double unit_scale(const char *unit)
+/* Millimetres in a unit; what is not known is taken for mm, with a warning. */
+static double unit_scale(hot_context *context, const char *unit)
 {
-    static const struct { const char *name; double scale; } units[] = {
-        {"m", 1000}, {"meter", 1000}, {"cm", 10}, {"um", 1e-3}, {"micron", 1e-3}, {"micrometer", 1e-3}};
-    for (size_t i = 0; unit && i < sizeof units / sizeof *units; i++)
-        if (strcmp(unit, units[i].name) == 0)
-            return units[i].scale;
-    return 1;
+    if (!unit || !*unit)
+        return 1;
+    const double mm = hot_unit_in_mm(unit);
+    if (mm == 0)
+        hot_context_log(context, HOT_LOG_WARNING, "'%.40s' is no unit of length that is known: lengths are taken as mm",
+                        unit);
+    return mm > 0 ? mm : 1;
 }
 
 hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsigned int axes[3], hot_grid *grid)
@@ -268,7 +270,7 @@ hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsig
     }
     if (directed == 3) {
         for (int row = 0; row < 3; row++) {
-            double scale = unit_scale(nrrd->spaceUnits[row]);
+            double scale = unit_scale(context, nrrd->spaceUnits[row]);
             for (int a = 0; a < 3; a++)
                 grid->to_world[row][a] = scale * nrrd->axis[axes[a]].spaceDirection[row];
             grid->to_world[row][3] = isfinite(nrrd->spaceOrigin[row]) ? scale * nrrd->spaceOrigin[row] : 0;
@@ -278,8 +280,9 @@ hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsig
         grid->space = HOT_SPACE_UNKNOWN;
         for (int a = 0; a < 3; a++) {
             double spacing = nrrd->axis[axes[a]].spacing, min = nrrd->axis[axes[a]].min;
-            grid->to_world[a][a] = isfinite(spacing) && spacing != 0 ? spacing : 1;
-            grid->to_world[a][3] = isfinite(min) ? min : 0;
+            const double scale = unit_scale(context, nrrd->axis[axes[a]].units);
+            grid->to_world[a][a] = isfinite(spacing) && spacing != 0 ? scale * spacing : 1;
+            grid->to_world[a][3] = isfinite(min) ? scale * min : 0;
         }
     } else {
         return hot_context_fail(context, HOT_ERROR_FORMAT,
