@@ -8,8 +8,8 @@
 enum { SAMPLE = 400 };
 /* Unit vectors may be rounded; b-values of one shell may differ by this much. */
 static const double rounding = 0.01, one_shell = 0.05;
-/* Standard errors between the two readings of the lengths, to tell them apart. */
-static const double clearly = 3;
+/* What the right reading of the lengths leaves over, relative to the other, to tell them apart. */
+static const double clearly = 0.8;
 
 static double squared_length(const double *g) { return g[0] * g[0] + g[1] * g[1] + g[2] * g[2]; }
 
@@ -59,42 +59,51 @@ void hot_vector_lengths(hot_context *context, hot_dwi *dwi, const char *name, do
                     "are multiplied by the squared lengths", name, largest);
 }
 
-/* The slope of the log of the volumes' mean signals over the share of the nominal b: as fitted, its standard error, and
- * as the mean of the b=0 volumes lets expect. Returns 0 where they tell nothing. */
-static int fit_decay(const hot_dwi *dwi, const double *mean, double nominal, double *slope, double *error,
-                     double *expected)
+/* What a tensor leaves over of the logs of the volumes' mean signals, relative to b=0, where b is multiplied by the
+ * squared lengths (coded) or is not: a root mean square. NaN where the volumes do not tell. */
+static hot_status fit_decay(hot_context *context, const hot_dwi *dwi, const double *mean, double nominal, int coded,
+                            double *rest)
 {
-    double b0 = 0, n = 0, x = 0, y = 0, xx = 0, xy = 0, rest = 0;
-    size_t without = 0;
-    for (size_t v = 0; v < dwi->volumes; v++) {
-        const double share = dwi->b[v] / nominal;
-        if (!(mean[v] > 0) || dwi->b[v] <= HOT_B0_ALONE) {
+    enum { TENSOR = 6 };
+    double b0 = 0, sum = 0, tensor[TENSOR] = {0};
+    size_t without = 0, n = 0;
+    double *design = hot_context_alloc(context, dwi->volumes, TENSOR * sizeof *design);
+    double *inverse = hot_context_alloc(context, dwi->volumes, TENSOR * sizeof *inverse);
+    double *y = hot_context_alloc(context, dwi->volumes, sizeof *y);
+    hot_status status = design && inverse && y ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t v = 0; v < dwi->volumes && status == HOT_OK; v++)
+        if (dwi->b[v] <= HOT_B0_ALONE) {
             b0 += mean[v];
             without++;
+        }
+    for (size_t v = 0; v < dwi->volumes && status == HOT_OK; v++) {
+        const double *g = dwi->gradients + 3 * v, share = coded ? dwi->b[v] / nominal : 1;
+        if (!(mean[v] > 0) || dwi->b[v] <= HOT_B0_ALONE)
             continue;
-        }
-        n++;
-        x += share;
-        y += log(mean[v]);
+        const double row[TENSOR] = {g[0] * g[0], g[1] * g[1], g[2] * g[2], g[0] * g[1], g[0] * g[2], g[1] * g[2]};
+        for (int t = 0; t < TENSOR; t++)
+            design[n * TENSOR + (size_t)t] = share * row[t];
+        y[n++] = log(mean[v] * (double)without / b0);
     }
-    if (without == 0 || n < 6 || !(b0 > 0))
-        return 0;
-    x /= n;
-    y /= n;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t v = 0; v < dwi->volumes; v++) {
-            const double dx = dwi->b[v] / nominal - x;
-            if (!(mean[v] > 0) || dwi->b[v] <= HOT_B0_ALONE)
-                continue;
-            const double dy = log(mean[v]) - y;
-            xx += pass == 0 ? dx * dx : 0;
-            xy += pass == 0 ? dx * dy : 0;
-            rest += pass == 1 ? (dy - xy / xx * dx) * (dy - xy / xx * dx) : 0;
+    *rest = NAN;
+    if (status == HOT_OK && without > 0 && b0 > 0 && n > 2 * TENSOR) {
+        static const double ridge[TENSOR] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9}; /* directions in a plane will do */
+        status = hot_fit_pseudo_inverse(context, n, TENSOR, design, ridge, inverse, NULL);
+        for (size_t v = 0; v < n && status == HOT_OK; v++)
+            for (int t = 0; t < TENSOR; t++)
+                tensor[t] += inverse[(size_t)t * n + v] * y[v];
+        for (size_t v = 0; v < n && status == HOT_OK; v++) {
+            double left = y[v];
+            for (int t = 0; t < TENSOR; t++)
+                left -= design[v * TENSOR + (size_t)t] * tensor[t];
+            sum += left * left;
         }
-    *slope = xy / xx;
-    *error = sqrt(rest / (n - 2) / xx);
-    *expected = (y - log(b0 / (double)without)) / x;
-    return xx > 0 && *expected < 0 && isfinite(*error);
+        *rest = sqrt(sum / (double)n);
+    }
+    hot_context_free(context, y);
+    hot_context_free(context, inverse);
+    hot_context_free(context, design);
+    return status;
 }
 
 /* The volumes' mean signals over the brighter half of SAMPLE voxels spread over the data. */
@@ -125,22 +134,25 @@ static hot_status mean_signals(hot_context *context, const hot_dwi *dwi, double 
 hot_status hot_vector_lengths_confirm(hot_context *context, hot_dwi *dwi, const char *name)
 {
     const double nominal = dwi->length_coded_b;
-    double slope = 0, error = 0, expected = 0;
+    double coded = NAN, alike = NAN;
     double *mean = hot_context_alloc(context, dwi->volumes, sizeof *mean);
     hot_status status = mean ? mean_signals(context, dwi, mean) : HOT_ERROR_MEMORY;
-    if (status != HOT_OK)
+    if (status == HOT_OK)
+        status = fit_decay(context, dwi, mean, nominal, 1, &coded);
+    if (status == HOT_OK)
+        status = fit_decay(context, dwi, mean, nominal, 0, &alike);
+    if (status != HOT_OK || coded < clearly * alike)
         goto cleanup;
-    const int tells = fit_decay(dwi, mean, nominal, &slope, &error, &expected) && -expected > 2 * clearly * error;
-    if (!tells) {
-        hot_context_log(context, HOT_LOG_WARNING, "'%s': the signals do not tell whether the lengths of the vectors "
-                        "code b-values, as is assumed; if they do not, make them vectors of length 1", name);
-    } else if (slope > expected / 2) {
+    if (alike < clearly * coded) {
         for (size_t v = 0; v < dwi->volumes; v++)
             dwi->b[v] = dwi->b[v] > HOT_B0_ALONE ? nominal : dwi->b[v];
         status = hot_dwi_complete(context, dwi);
         hot_context_log(context, HOT_LOG_WARNING, "'%s': the signals do not fall with the squared lengths of the "
                         "vectors: the b-values are left at %.6g, and only the vectors' directions are used", name,
                         nominal);
+    } else {
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': the signals do not tell whether the lengths of the vectors "
+                        "code b-values, as is assumed; if they do not, make them vectors of length 1", name);
     }
 cleanup:
     hot_context_free(context, mean);
