@@ -1,5 +1,6 @@
 /* hot_context: see hotfiber/context.h. */
 #include "context_internal.h"
+#include "entry.h"
 #include "options.h"
 #include "spill.h"
 
@@ -262,6 +263,7 @@ void hot_context_free(hot_context *context, void *memory)
 
 hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...)
 {
+    HOT_ENTRY(context);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(context->message, MESSAGE_SIZE, format, arguments);
@@ -273,6 +275,7 @@ hot_status hot_context_fail(hot_context *context, hot_status status, const char 
 hot_status hot_context_fail_parameter(hot_context *context, hot_status status, const char *parameter,
                                       const char *format, ...)
 {
+    HOT_ENTRY(context);
     const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);
     va_list arguments;
     va_start(arguments, format);
@@ -285,6 +288,7 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
 
 hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter)
 {
+    HOT_ENTRY(context);
     char text[MESSAGE_SIZE];
     if (status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
         return status;
@@ -294,6 +298,7 @@ hot_status hot_context_blame(hot_context *context, hot_status status, const char
 
 hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...)
 {
+    HOT_ENTRY(context);
     size_t used = strlen(context->message);
     int lead = snprintf(context->message + used, MESSAGE_SIZE - used, used ? "; " : "");
     used += lead > 0 ? (size_t)lead : 0;
@@ -308,6 +313,7 @@ hot_status hot_context_add(hot_context *context, hot_status status, const char *
 
 void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...)
 {
+    HOT_ENTRY(context);
     if (!context->options.log && !context->hear)
         return;
     char line[MESSAGE_SIZE];
@@ -317,8 +323,12 @@ void hot_context_log(hot_context *context, hot_log_level level, const char *form
     va_end(arguments);
     if (context->hear)
         context->hear(context->hear_user, level, line);
-    if (context->options.log)
-        context->options.log(context->options.log_user, level, line);
+    if (!context->options.log)
+        return;
+    hot_entry kept;
+    hot_entry_suspend(&kept);
+    context->options.log(context->options.log_user, level, line);
+    hot_entry_resume(&kept);
 }
 
 void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
@@ -330,8 +340,14 @@ void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_l
 
 hot_status hot_context_progress(hot_context *context, const char *stage, double fraction)
 {
-    if (context->options.progress && context->options.progress(context->options.progress_user, stage, fraction))
-        hot_context_cancel(context);
+    if (context->options.progress) {
+        hot_entry kept;
+        hot_entry_suspend(&kept);
+        const int stop = context->options.progress(context->options.progress_user, stage, fraction);
+        hot_entry_resume(&kept);
+        if (stop)
+            hot_context_cancel(context);
+    }
     return hot_context_check(context, stage);
 }
 

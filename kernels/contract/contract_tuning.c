@@ -10,6 +10,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "contract/cpu/contract_variant.h"
 
 struct hot_contract_tuning {
@@ -114,6 +115,7 @@ static int read_line(const char *line, size_t length, hot_contract_choice *choic
 
 hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **out)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_OK;
     *out = NULL;
     hot_contract_tuning *tuning = hot_context_calloc(context, 1, sizeof *tuning);
@@ -152,6 +154,7 @@ void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tun
 
 char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning)
 {
+    HOT_ENTRY(context);
     enum { LINE = 2 * HOT_CHOICE_NAME + 160 };
     const size_t capacity = (tuning->count + 1) * LINE;
     char *text = hot_context_alloc(context, capacity, 1);
@@ -251,6 +254,7 @@ static void *make_values(hot_context *context, int f64, size_t count)
 hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m, size_t n,
                              size_t k, size_t batch, double seconds, const char **chosen, double *best, double *usual)
 {
+    HOT_ENTRY(context);
     enum { MOST = 64 };
     hot_contract_choice choices[MOST], key = {.precision = precision, .m = m, .n = n, .k = k};
     hot_contract_choice winner = key;

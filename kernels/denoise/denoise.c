@@ -5,6 +5,7 @@
 
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/options.h"
 
 static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cpu,
@@ -13,6 +14,7 @@ static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cp
 void hot_denoise_window(const hot_denoise_options *options, const size_t size[3], size_t volumes, size_t window[3],
                         size_t step[3])
 {
+    HOT_ENTRY(NULL);
     const int given = options && (options->window[0] || options->window[1] || options->window[2]);
     const int stepped = options && (options->step[0] || options->step[1] || options->step[2]);
     size_t side = 3;
@@ -105,7 +107,7 @@ static void choose_places(denoise_args *args)
 static void find_usable(denoise_args *args, int threads)
 {
     const size_t voxels = args->size[0] * args->size[1] * args->size[2];
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
     for (size_t v = 0; v < voxels; v++) {
         const float *s = args->signals + v * args->width;
         float sum = 0; /* 0 times a finite number, and NaN else */
@@ -120,7 +122,7 @@ static void finish(const denoise_args *args, int threads)
 {
     const size_t plane = args->size[0] * args->size[1], skipped = (args->options.begin - args->options.first) * plane;
     const size_t voxels = (args->options.end - args->options.begin) * plane;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
     for (size_t v = 0; v < voxels; v++) {
         const size_t from = v + skipped;
         const int inside = !args->mask || args->mask[from];
@@ -165,6 +167,7 @@ hot_status hot_denoise_end(hot_context *context, denoise_args *args, hot_status 
 hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *options, const size_t size[3],
                            size_t volumes, const float *signals, const uint8_t *mask, float *denoised, float *noise)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (!size || !signals || !denoised)

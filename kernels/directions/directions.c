@@ -5,6 +5,7 @@
 #include <hotfiber/symtensor.h>
 
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "directions_args.h"
 
@@ -69,6 +70,7 @@ hot_status hot_directions_f32(hot_context *context, const hot_directions_options
                               const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                               uint8_t *found)
 {
+    HOT_ENTRY(context);
     hot_directions_args args;
     hot_status status = hot_directions_resolve(context, options, order, count, tensors, stride, mask, directions, found,
                                                &args);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "common/backend.h"
+#include "common/entry.h"
 
 static const hot_backends backends = {"finite elements", hot_fem_ref, hot_fem_cpu, HOT_CUDA_BACKEND(hot_fem_cuda), 1};
 
@@ -31,6 +32,7 @@ static hot_status run(hot_context *context, hot_fem_args *args)
 hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                    size_t elements, const double *d, const double *v, double *u)
 {
+    HOT_ENTRY(context);
     hot_fem_args args = {1, dim, dofs, points, elements, basis, d, v, u, 0};
     return run(context, &args);
 }
@@ -38,6 +40,7 @@ hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, s
 hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                    size_t elements, const float *d, const float *v, float *u)
 {
+    HOT_ENTRY(context);
     hot_fem_args args = {0, dim, dofs, points, elements, basis, d, v, u, 0};
     return run(context, &args);
 }
@@ -45,6 +48,7 @@ hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, s
 hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                      size_t elements, const double *d, double *m)
 {
+    HOT_ENTRY(context);
     hot_fem_args args = {1, dim, dofs, points, elements, basis, d, NULL, m, 1};
     return run(context, &args);
 }
@@ -52,6 +56,7 @@ hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs,
 hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                      size_t elements, const float *d, float *m)
 {
+    HOT_ENTRY(context);
     hot_fem_args args = {0, dim, dofs, points, elements, basis, d, NULL, m, 1};
     return run(context, &args);
 }
@@ -103,6 +108,7 @@ static void gauss_lobatto(int n, double *nodes)
 
 hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, double *basis, double *weights)
 {
+    HOT_ENTRY(context);
     double nodes[HOT_FEM_POINTS], at[HOT_FEM_POINTS], weight[HOT_FEM_POINTS];
     if (dofs < 2 || dofs > HOT_FEM_POINTS || points < 1 || points > HOT_FEM_POINTS)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,

@@ -1,6 +1,7 @@
 /* The public functions of the fit family: bounds, and which backend. */
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "fit.h"
 
 /* The memory a packed problem takes must be countable: refuses what no data set can mean. */
@@ -61,6 +62,7 @@ static const hot_backends weighted_backends = {"fit", weighted_ref, weighted_cpu
 hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                               const float *input, size_t input_stride, float *output, size_t output_stride)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     hot_status status = check_sizes(context, rows, columns, count, input_stride, columns, output_stride, rows);
@@ -80,6 +82,7 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
                                 const float *input, const float *weight, float *coefficients, size_t output_stride,
                                 uint8_t *flags)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     hot_status status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fit.h"
+#include "common/entry.h"
 
 void hot_fit_qr(size_t rows, size_t columns, double *a, double *diagonal)
 {
@@ -131,6 +132,7 @@ static void copy_triangle(size_t n, const double *a, const double *diagonal, con
 hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t columns, const double *design,
                                   const double *penalty, double *inverse, double *condition)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_OK;
     double *a = NULL, *diagonal = NULL, *vector = NULL, *u = NULL;
     if (!context)

@@ -5,6 +5,7 @@
 
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/options.h"
 
 static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda), 1};
@@ -79,6 +80,7 @@ static hot_status solve(hot_context *context, const hot_heev_options *given, hot
 hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     hot_heev_args args = {.f64 = 1, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
     return solve(context, options, &args);
@@ -87,6 +89,7 @@ hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, s
 hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     hot_heev_args args = {.f64 = 0, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
     return solve(context, options, &args);
@@ -95,6 +98,7 @@ hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, s
 hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     hot_heev_args args = {.f64 = 1, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
     return solve(context, options, &args);
@@ -103,6 +107,7 @@ hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, s
 hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     hot_heev_args args = {.f64 = 0, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
     return solve(context, options, &args);

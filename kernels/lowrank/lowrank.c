@@ -9,6 +9,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "common/lane_blocks.h"
 #include "common/options.h"
 
@@ -180,6 +181,7 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
                            const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                            float *residual)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     lowrank_plan plan;

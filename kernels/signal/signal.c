@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "signal_plan.h"
 
@@ -144,6 +145,7 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
                                  const float *sigma, const float *s0, const uint8_t *mask,
                                  const hot_signal_result *result)
 {
+    HOT_ENTRY(context);
     return context ? find(context, options, scheme, count, signals, NULL, sigma, s0, mask, result)
                    : HOT_ERROR_ARGUMENT;
 }

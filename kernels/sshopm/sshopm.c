@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "sshopm_args.h"
 
@@ -131,6 +132,7 @@ hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *option
                           const double *tensors, size_t stride, size_t start_count, const double *starts,
                           double *lambda, double *x, double *residual, int32_t *iterations)
 {
+    HOT_ENTRY(context);
     hot_sshopm_args args = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
                             .f64 = 1, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
                             .residual = residual, .iterations = iterations};
@@ -141,6 +143,7 @@ hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options *option
                           const float *tensors, size_t stride, size_t start_count, const float *starts, float *lambda,
                           float *x, float *residual, int32_t *iterations)
 {
+    HOT_ENTRY(context);
     hot_sshopm_args args = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
                             .f64 = 0, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
                             .residual = residual, .iterations = iterations};

@@ -1,5 +1,6 @@
 /* Index classes: see classes.h. */
 #include "classes.h"
+#include "common/entry.h"
 
 #include <stdint.h>
 
@@ -68,6 +69,7 @@ size_t hot_symtensor_count(int order, int dim)
 
 hot_status hot_symtensor_exponents(int order, int dim, int *exponents)
 {
+    HOT_ENTRY(NULL);
     if (!hot_class_valid(order, dim) || !exponents)
         return HOT_ERROR_ARGUMENT;
     hot_class class;
@@ -84,6 +86,7 @@ hot_status hot_symtensor_exponents(int order, int dim, int *exponents)
 
 hot_status hot_symtensor_multiplicity(int order, int dim, double *multiplicity)
 {
+    HOT_ENTRY(NULL);
     if (!hot_class_valid(order, dim) || !multiplicity)
         return HOT_ERROR_ARGUMENT;
     hot_class class;

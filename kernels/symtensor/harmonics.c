@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "classes.h"
+#include "common/entry.h"
 
 enum { TERMS_MAX = (HOT_ORDER_MAX + 1) * (HOT_ORDER_MAX + 2) / 2 };
 
@@ -70,6 +71,7 @@ static size_t harmonic_index(int l, int m) { return (size_t)(l * (l + 1) / 2 + m
 
 hot_status hot_sh_values_f64(int order, size_t count, const double *directions, double *values)
 {
+    HOT_ENTRY(NULL);
     if ((order != 0 && !valid_order(order)) || (count && (!directions || !values)))
         return HOT_ERROR_ARGUMENT;
     double norm[HOT_ORDER_MAX + 1][HOT_ORDER_MAX + 1];
@@ -110,6 +112,7 @@ static hot_status order_error(hot_context *context, int order)
 
 hot_status hot_sh_to_symtensor(hot_context *context, int order, double *matrix)
 {
+    HOT_ENTRY(context);
     if (!valid_order(order))
         return order_error(context, order);
     size_t terms = terms_of(order);
@@ -141,6 +144,7 @@ static long double sphere_integral(int a, int b, int c)
 
 hot_status hot_symtensor_to_sh(hot_context *context, int order, double *matrix)
 {
+    HOT_ENTRY(context);
     if (!valid_order(order))
         return order_error(context, order);
     size_t terms = terms_of(order);

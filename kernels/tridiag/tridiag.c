@@ -6,6 +6,7 @@
 
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/options.h"
 
 static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu,
@@ -129,6 +130,7 @@ hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *opti
                            const double *diagonal, const double *off, size_t stride, double *values, size_t width,
                            int64_t *found)
 {
+    HOT_ENTRY(context);
     hot_tridiag_args args = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
     return solve(context, options, &args);
@@ -138,6 +140,7 @@ hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *opti
                            const float *diagonal, const float *off, size_t stride, float *values, size_t width,
                            int64_t *found)
 {
+    HOT_ENTRY(context);
     hot_tridiag_args args = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
     return solve(context, options, &args);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "core/random.h"
 
 enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
@@ -152,6 +153,7 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
 hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
                                     hot_check_gradients *result)
 {
+    HOT_ENTRY(context);
     hot_mask *estimated = NULL;
     size_t *voxel = NULL, blocks = 0;
     hot_check_voxel *about = NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "empty.h"
+#include "common/entry.h"
 #include "scheme.h"
 #include "summary.h"
 
@@ -309,6 +310,7 @@ static void look_at_range(const hot_dwi *dwi, const sums *s, hot_check_findings 
 hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                              hot_check_findings **findings)
 {
+    HOT_ENTRY(context);
     hot_mask *estimated = NULL;
     sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .rows = dwi->grid.size[0] * dwi->grid.size[1]};
     size_t *number = hot_context_alloc(context, s.volumes, sizeof *number);

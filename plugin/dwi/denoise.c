@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dwi_private.h"
+#include "common/entry.h"
 
 /* Signals of a slab that are in memory beside the result. */
 enum { SLAB_BYTES = 256 << 20 };
@@ -37,6 +38,7 @@ static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi *
 hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                            const hot_denoise_options *options, hot_dwi **denoised, float *noise)
 {
+    HOT_ENTRY(context);
     const size_t *size = dwi->grid.size, volumes = dwi->volumes, plane = size[0] * size[1];
     hot_denoise_options slab = {.size = sizeof slab};
     size_t window[3], step[3];

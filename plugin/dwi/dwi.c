@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "common/entry.h"
 #include "dwi_private.h"
 #include "paged.h"
 #include "summary.h"
@@ -110,6 +111,7 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
 hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                           const double *gradients, const float *signals, hot_dwi **dwi)
 {
+    HOT_ENTRY(context);
     *dwi = NULL;
     size_t voxels = hot_grid_voxels(grid);
     if (voxels == 0 || volumes == 0 || voxels > SIZE_MAX / sizeof(float) / volumes)

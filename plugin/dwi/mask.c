@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "common/entry.h"
 
 hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     *mask = NULL;
     size_t voxels = hot_grid_voxels(grid);
     if (voxels == 0)
@@ -26,6 +28,7 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
 
 hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     hot_status status = hot_mask_full(context, grid, mask);
     if (status != HOT_OK)
         return status;

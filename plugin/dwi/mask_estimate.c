@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "median.h"
+#include "common/entry.h"
 #include "summary.h"
 
 enum { BINS = 1024 };
@@ -43,7 +44,7 @@ static int otsu(const double *histogram, int bins, int *cut, double count[2], do
 static void count_values(int threads, const float *smooth, size_t voxels, double scale, double histogram[BINS])
 {
     size_t count[BINS] = {0};
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : count[:BINS])
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads)) reduction(+ : count[:BINS])
     for (size_t n = 0; n < voxels; n++)
         count[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
     for (int b = 0; b < BINS; b++)
@@ -55,7 +56,7 @@ static double background_below(int threads, const float *smooth, const float *lo
                                float *scratch)
 {
     float top = 0;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : top)
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads)) reduction(max : top)
     for (size_t n = 0; n < voxels; n++)
         top = smooth[n] > top ? smooth[n] : top;
     if (!(top > 0))
@@ -209,7 +210,7 @@ static void regain_edges(int threads, const size_t size[3], const float *low, do
                          uint8_t *regained)
 {
     const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(hot_team(threads))
     {
 #pragma omp for schedule(static)
         for (size_t n = 0; n < voxels; n++) {
@@ -229,6 +230,7 @@ static void regain_edges(int threads, const size_t size[3], const float *low, do
 
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     const size_t voxels = hot_grid_voxels(&dwi->grid), *size = dwi->grid.size;
     const hot_dwi_summary *summary;
     hot_dwi_summary *averages = NULL;

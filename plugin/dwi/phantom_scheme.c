@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "common/entry.h"
 #include "core/random.h"
 
 enum { ITERATIONS = 600, MEMORY = 6 };
@@ -115,6 +116,7 @@ static void start_points(size_t count, unsigned start, double *x)
 
 hot_status hot_scheme_directions(hot_context *context, size_t count, unsigned number, double *directions)
 {
+    HOT_ENTRY(context);
     double *work = hot_context_alloc(context, count, 12 * sizeof *work);
     if (!work)
         return HOT_ERROR_MEMORY;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "common/entry.h"
 #include "gather.h"
 #include "paged.h"
 
@@ -71,7 +72,7 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
         if (status != HOT_OK)
             break;
         end = first + (held.count < CHUNK ? held.count : CHUNK);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_team(hot_context_threads(context)))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
                 average(&held, made, at, end - at < BLOCK ? end - at : BLOCK);
@@ -119,6 +120,7 @@ void hot_dwi_summary_masked(hot_dwi_summary *summary)
 
 hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background)
 {
+    HOT_ENTRY(context);
     const hot_dwi_summary *summary;
     hot_dwi_summary *made;
     hot_status status = hot_dwi_summary_get(context, dwi, &summary, &made);

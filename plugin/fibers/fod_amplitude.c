@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "common/entry.h"
 
 /* MRtrix's defaults: 300 directions where the fODF must not be negative, with this weight; the weight of the minimum
  * norm; the degrees that the first guess has. And its usual highest degree; the directions of a shell, where they are
@@ -94,6 +95,7 @@ hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_f
                                          const hot_response *response, size_t directions, const float *b0,
                                          hot_fiber_field **scaled)
 {
+    HOT_ENTRY(context);
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     double scale = 0, bright = 0;
     *scaled = NULL;

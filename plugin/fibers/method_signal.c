@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/options.h"
+#include "common/entry.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
 #include "dwi/scheme.h"
@@ -328,6 +329,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                                   const hot_response *response, const hot_signal_find_options *given,
                                   hot_signal_maps *maps, hot_fiber_field **fibers)
 {
+    HOT_ENTRY(context);
     hot_signal_find_options options = {.size = sizeof options};
     hot_status status = HOT_OK;
     hot_response *estimated = NULL;

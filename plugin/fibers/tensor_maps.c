@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "common/entry.h"
 #include "geometry/sphere.h"
 #include "model/model.h"
 
@@ -131,6 +132,7 @@ static hot_status find_map(hot_context *context, const hot_tensor_field *tensors
 
 hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *tensors, const char *name, float *values)
 {
+    HOT_ENTRY(context);
     const struct map *map = NULL;
     hot_fiber_field *maxima = NULL;
     const size_t voxels = hot_grid_voxels(&tensors->grid);
@@ -149,7 +151,7 @@ hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *te
         m.maxima = maxima;
     }
     const int threads = hot_context_threads(context);
-#pragma omp parallel for num_threads(threads) schedule(static) if (status == HOT_OK)
+#pragma omp parallel for num_threads(hot_team(status == HOT_OK ? threads : 1)) schedule(static)
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         const float *row = tensors->values + voxel * (m.terms + 1);
         if (status == HOT_OK && !hot_context_cancelled(context))

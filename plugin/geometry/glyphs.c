@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/fields.h"
+#include "common/entry.h"
 #include "sphere.h"
 
 struct hot_glyphs {
@@ -107,6 +108,7 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
 hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space,
                              hot_glyphs **glyphs)
 {
+    HOT_ENTRY(context);
     const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
     double to[3];
     hot_status status = HOT_ERROR_MEMORY;
@@ -178,6 +180,7 @@ const uint8_t *hot_glyphs_colors(const hot_glyphs *glyphs) { return glyphs->colo
 
 int hot_glyphs_surface(const hot_glyphs *glyphs, size_t voxel, float *positions)
 {
+    HOT_ENTRY(NULL);
     if (!glyph_there(glyphs, voxel))
         return 0;
     const hot_grid *grid = &glyphs->tensors->grid;

@@ -1,5 +1,6 @@
 /* hot_dwi_load: which reader. */
 #include "core/memory.h"
+#include "common/entry.h"
 #include "dwi_image.h"
 #include "dwi_load.h"
 #include "io/common/plain_numbers.h"
@@ -28,6 +29,7 @@ hot_status hot_dwi_load_sample(hot_context *context, const char *path, const cha
 
 hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
 {
+    HOT_ENTRY(context);
     return hot_dwi_load_sample(context, path, bval, bvec, NULL, dwi);
 }
 

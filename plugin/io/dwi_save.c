@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dwi/dwi_private.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "io/common/output.h"
 #include "io/common/paths.h"
@@ -76,6 +77,7 @@ static hot_status arranged(hot_context *context, const hot_dwi *dwi, hot_sample 
 
 hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_OK;
     for (size_t i = 0; i < dwi->input_count && status == HOT_OK; i++)
         status = hot_output_check_distinct(context, dwi->inputs[i], path);
@@ -102,6 +104,7 @@ static hot_status check_inputs(hot_context *context, const hot_dwi *dwi, const c
 
 hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *path)
 {
+    HOT_ENTRY(context);
     hot_sample sample;
     const void *samples;
     void *copy = NULL;

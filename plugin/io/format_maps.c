@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "map_save.h"
 
 static hot_status write_map(hot_context *context, const hot_tensor_field *tensors, const char *name, const char *path)
@@ -18,6 +19,7 @@ static hot_status write_map(hot_context *context, const hot_tensor_field *tensor
 #define MAP(NAME)                                                                                                      \
     hot_status hot_write_##NAME(hot_context *context, const hot_tensor_field *tensors, const char *path)               \
     {                                                                                                                  \
+        HOT_ENTRY(context);                                                                                            \
         return write_map(context, tensors, #NAME, path);                                                               \
     }
 MAP(fa)
@@ -29,6 +31,7 @@ MAP(nufo)
 
 hot_status hot_write_amplitude(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     const size_t per = (size_t)fibers->max_fibers, count = hot_grid_voxels(&fibers->grid) * per;
     float *values = hot_context_alloc(context, count, sizeof *values);
     for (size_t i = 0; values && i < count; i++) {
@@ -56,10 +59,12 @@ static hot_status save_found(hot_context *context, const hot_tensor_field *field
 
 hot_status hot_tensor_field_save_tissues(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_ENTRY(context);
     return save_found(context, field, 0, path);
 }
 
 hot_status hot_tensor_field_save_residual(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_ENTRY(context);
     return save_found(context, field, 1, path);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/grid_match.h"
+#include "common/entry.h"
 #include "core/image.h"
 #include "io/common/image_save.h"
 #include "io/common/paths.h"
@@ -41,6 +42,7 @@ static hot_status load_single(hot_context *context, const char *what, const char
 hot_status hot_image_load_values(hot_context *context, const char *path, hot_grid *grid, float **values,
                                  size_t *count)
 {
+    HOT_ENTRY(context);
     hot_image image;
     *values = NULL;
     hot_status status = hot_image_load_all(context, path, &image);
@@ -98,6 +100,7 @@ static size_t threshold(const float *values, size_t voxels, uint8_t *bytes)
 
 hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     hot_grid own;
     float *found = NULL, *values = NULL;
     *mask = NULL;
@@ -124,6 +127,7 @@ hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid 
 
 hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
+    HOT_ENTRY(context);
     return load_single(context, "image", path, 1, grid, values);
 }
 
@@ -140,11 +144,13 @@ hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const 
 
 hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_map_save_bytes(context, &mask->grid, mask->bytes, path);
 }
 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
+    HOT_ENTRY(context);
     hot_grid own;
     float *found = NULL;
     *map = NULL;
@@ -166,7 +172,7 @@ typedef struct vectors {
 static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const interleaved *map = from;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t v = first; v < first + count; v++)
         samples[v - first] = map->values[v * map->per + number];
 }
@@ -192,13 +198,14 @@ static void fill_vectors(hot_context *context, const void *from, size_t number, 
     fill(context, &map->as_they_are, number, first, count, samples);
     if (map->sign[number % 3] > 0)
         return;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t v = first; v < first + count; v++)
         samples[v - first] = 0 - samples[v - first]; /* not -0 */
 }
 
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)
 {
+    HOT_ENTRY(context);
     const size_t fibers = (size_t)maps->max_fibers;
     const struct { const char *name; const void *values; size_t per; } all[] = {
         {"probability", maps->probability, 4}, {"margin", maps->margin, 1}, {"residual", maps->residual, 1},
@@ -236,12 +243,14 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
 
 hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phantom, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_map_save(context, hot_dwi_grid(hot_phantom_dwi(phantom)), hot_phantom_tissue_map(phantom),
                         HOT_PHANTOM_MAP, NULL, path);
 }
 
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
 {
+    HOT_ENTRY(context);
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)
         return status;

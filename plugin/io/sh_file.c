@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/options.h"
+#include "common/entry.h"
 #include "dwi/frames.h"
 #include "io/common/directions_check.h"
 #include "io/common/input.h"
@@ -159,6 +160,7 @@ static hot_status load_harmonics(hot_image *image, hot_sh_basis basis, const cha
 hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
                                     hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     hot_sh_options given = {.size = sizeof given};
     hot_sh_basis basis = HOT_SH_TOURNIER07;
     hot_input input;

@@ -1,6 +1,7 @@
 /* Tensor fields out and in: NRRD in the grid's own space; NIfTI and MIF in scanner RAS, a volume for the confidence and
  * then one for each unique value. */
 #include "io/common/image_save.h"
+#include "common/entry.h"
 #include "io/common/input.h"
 #include "io/common/paths.h"
 #include "io/nrrd/nrrd_tensors.h"
@@ -24,6 +25,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 
 hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_ENTRY(context);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
         return status;
@@ -79,6 +81,7 @@ hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
 
 hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     hot_input input;
     hot_image image = {0};
     *field = NULL;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "dwi/scheme.h"
+#include "common/entry.h"
 #include "dwi/select.h"
 #include "model.h"
 
@@ -12,6 +13,7 @@ static const double slack = 1.05;
 hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double b_max,
                                     hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     const double *shell_b;
     const int *shell_of;
     const size_t shells = hot_dwi_shells(dwi, &shell_b, &shell_of);

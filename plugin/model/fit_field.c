@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/options.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "model.h"
 #include "normalise.h"
@@ -170,6 +171,7 @@ static hot_status make_room_for_extra(const hot_plan *plan, hot_tensor_field *fi
 hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                 const hot_fit_options *options, hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     hot_fit_options settings = {.size = sizeof settings, .regularise = -1, .weighted = -1};
     hot_status status = HOT_OK;
     hot_plan *plan = NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "common/entry.h"
 
 enum { LMAX_MAX = 16, NODES = 64 };
 
@@ -44,6 +45,7 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b, const double *rows,
                                hot_response **response)
 {
+    HOT_ENTRY(context);
     if (!context || !response)
         return HOT_ERROR_ARGUMENT;
     *response = NULL;
@@ -97,6 +99,7 @@ static void gauss_legendre(double *node, double *weight)
 hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double axial, double radial, double s0,
                                int lmax, hot_response **made)
 {
+    HOT_ENTRY(context);
     double node[NODES], weight[NODES];
     const double *shell_b;
     *made = NULL;
@@ -214,6 +217,7 @@ static int next_lower(const hot_response *response, size_t row)
 
 hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings)
 {
+    HOT_ENTRY(context);
     size_t count = 0;
     for (size_t s = 0; s < response->shells; s++) {
         double b;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dwi/gather.h"
+#include "common/entry.h"
 #include "response_estimate.h"
 #include "symtensor/sphere.h"
 
@@ -531,6 +532,7 @@ static int usual_layers(hot_context *context, const hot_grid *grid)
 hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          int erode, hot_response *responses[3], size_t voxels[3])
 {
+    HOT_ENTRY(context);
     search s = {.context = context, .dwi = dwi};
     if (!context)
         return HOT_ERROR_ARGUMENT;

@@ -1,5 +1,6 @@
 /* A field of packed symmetric tensors: memory and access. */
 #include "core/fields.h"
+#include "common/entry.h"
 
 #include <string.h>
 
@@ -35,6 +36,7 @@ hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int
 hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
                                    const float *values, hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     hot_status status = hot_tensor_field_make(context, grid, order, model, field);
     if (status != HOT_OK)
         return status;
@@ -75,6 +77,7 @@ size_t hot_tensor_field_tissues(const hot_tensor_field *field) { return field->e
 hot_status hot_tensor_field_amounts(hot_context *context, const hot_tensor_field *field, float *amounts,
                                     float *residual)
 {
+    HOT_ENTRY(context);
     if (!field->extra)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a field of the model %s has no tissues; msmt's has",
                                 field->model);

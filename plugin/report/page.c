@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/plain_numbers.h"
 #include "page.h"
 
@@ -298,6 +299,7 @@ hot_status hot_page_put(hot_context *context, FILE *file, const void *what)
 
 hot_status hot_run_report(hot_context *context, const char *folder, const char *background, const char *path)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (!folder || !path)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "fibers/signal_samples.h"
 #include "model/model.h"
@@ -449,6 +450,7 @@ cleanup:
 
 hot_status hot_run_learned_record(hot_context *context, const char *path, char **record)
 {
+    HOT_ENTRY(context);
     hot_run_job job = {.context = context, .options = {.learned = path}};
     *record = NULL;
     hot_status status = hot_run_learned_open(&job);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "io/common/output.h"
 #include "model/model.h"
 #include "resume.h"
@@ -335,6 +336,7 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
 
 hot_status hot_run_parts_record(hot_context *context, const char *folder, char **record)
 {
+    HOT_ENTRY(context);
     part_file open;
     int parts;
     *record = NULL;

@@ -1,5 +1,6 @@
 /* See cpd_factors.h. */
 #include "cpd_factors.h"
+#include "common/entry.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +9,7 @@ enum { ROWS = 64 }; /* rows that are solved together */
 
 void hot_cpd_gram(size_t n, size_t rank, const double *f, double *gram, int threads)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (rank * rank * n > 100000)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(rank * rank * n > 100000 ? threads : 1))
     for (size_t r = 0; r < rank; r++)
         for (size_t s = 0; s <= r; s++) {
             const double *x = f + n * r, *y = f + n * s;
@@ -67,7 +68,7 @@ double hot_cpd_factorise(size_t rank, double *matrix, double *kept, double eps)
 
 void hot_cpd_solve(size_t n, size_t rank, const double *factor, double *m, int threads)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n * rank * rank > 100000)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(n * rank * rank > 100000 ? threads : 1))
     for (size_t first = 0; first < n; first += ROWS) {
         const size_t rows = n - first < ROWS ? n - first : ROWS;
         for (size_t r = 0; r < rank; r++) {
@@ -96,7 +97,7 @@ void hot_cpd_solve(size_t n, size_t rank, const double *factor, double *m, int t
 void hot_cpd_solve_non_negative(size_t n, size_t rank, const double *v, const double *m, double *f, int threads)
 {
     enum { SWEEPS = 8 };
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n * rank * rank > 10000)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(n * rank * rank > 10000 ? threads : 1))
     for (size_t first = 0; first < n; first += ROWS) {
         const size_t rows = n - first < ROWS ? n - first : ROWS;
         for (int sweep = 0; sweep < SWEEPS; sweep++)

@@ -7,6 +7,7 @@
 
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 
 enum {
     PIECE = 512,        /* starts per piece: enough to pay for scaling the tensor again */
@@ -159,7 +160,7 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
         if (status != HOT_OK)
             goto cleanup;
         size_t end = begin + chunk < pieces ? begin + chunk : pieces;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(threads) if (end - begin > 8)
+#pragma omp parallel for schedule(dynamic, 8) num_threads(hot_team(end - begin > 8 ? threads : 1))
         for (size_t piece = begin; piece < end; piece++)
             if (!hot_context_cancelled(context))
                 do_piece(&job, piece, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "eigen_scan.h"
 
@@ -333,6 +334,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                               const double *tensors, size_t stride, size_t start_count, const double *starts,
                               size_t max_pairs, double *pairs, int32_t *found)
 {
+    HOT_ENTRY(context);
     search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
     hot_status status = hot_backend_need_host(context, "eigenpairs");
     if (status == HOT_OK)
@@ -411,7 +413,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
         if (status != HOT_OK)
             goto cleanup;
         size_t end = begin + chunk < count ? begin + chunk : count;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(end - begin > 1 ? threads : 1))
         for (size_t t = begin; t < end; t++) {
             if (hot_context_cancelled(context))
                 continue;

@@ -3,9 +3,11 @@
 #include <math.h>
 
 #include "io/common/gradient_files.h"
+#include "common/entry.h"
 
 hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions, size_t *count)
 {
+    HOT_ENTRY(context);
     char *text = NULL;
     double *values = NULL, *made = NULL;
     size_t rows = 0, columns = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "model/model.h"
 
 enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
@@ -117,6 +118,7 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
 
 hot_status hot_response_load(hot_context *context, const char *path, hot_response **response)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (!path || !response)
@@ -169,6 +171,7 @@ cleanup:
 hot_status hot_response_load_tissues(hot_context *context, const char *paths,
                                      hot_response *responses[HOT_TISSUES_MAX], size_t *count)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_OK;
     size_t made = 0;
     for (const char *at = paths; status == HOT_OK;) {
@@ -228,6 +231,7 @@ static hot_status put_response(hot_context *context, FILE *file, const void *wha
 
 hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path)
 {
+    HOT_ENTRY(context);
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (!response || !path)
