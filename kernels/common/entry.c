@@ -54,6 +54,9 @@ void hot_entry_leave(const char *unused)
     here.context = NULL;
 }
 
+hot_context *hot_entry_context(void) { return here.context; }
+int hot_entry_cancelled(void) { return here.context && hot_context_cancelled(here.context); }
+
 void hot_entry_suspend(hot_entry *kept)
 {
     *kept = here;

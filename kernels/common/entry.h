@@ -34,6 +34,12 @@ HOT_API void hot_entry_leave(const char *unused);
 #define HOT_ENTRY(context) \
     __attribute__((cleanup(hot_entry_leave), unused)) const char hot_entry_scope = (hot_entry_enter(context), 0)
 
+/* The context of the call that the calling thread is in, for loops far below it that ask whether it is cancelled; NULL in
+ * other threads. */
+HOT_API hot_context *hot_entry_context(void);
+/* Whether that call is cancelled. */
+HOT_API int hot_entry_cancelled(void);
+
 /* Around a callback of the user in the thread of the call: the caller's locale and environment, then ours again. */
 HOT_API void hot_entry_suspend(hot_entry *kept);
 HOT_API void hot_entry_resume(const hot_entry *kept);

@@ -115,7 +115,7 @@ static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_mat
         high[j] = matrix->a32 ? (double)(float)matrix->high : matrix->high;
         open += !settled(matrix, low[j], high[j]);
     }
-    while (open > 0) {
+    while (open > 0 && !(matrix->context && hot_context_cancelled(matrix->context))) {
         const int each = shifts / open; /* points per open eigenvalue, at least 1 */
         int used = 0;
         for (int j = 0, next; j < many; j = next) {
@@ -244,6 +244,7 @@ static void solve_matrix(const hot_context *context, const hot_tridiag_args *arg
     }
     if (!solve_lapack(args, i, workspace)) {
         prepare(args, i, workspace, &matrix);
+        matrix.context = args->n > 10000 ? context : NULL;
         if (!(matrix.low < matrix.high)) { /* the zero matrix: no scale to count at */
             solve_zero(args, i);
             return;

@@ -7,7 +7,6 @@
 #include "dwi/gather.h"
 #include "io/common/output.h"
 #include "io/common/paths.h"
-#include "io/common/plain_numbers.h"
 #include "io/fsl/fsl_dwi.h"
 #include "io/mrtrix/mif_write.h"
 #include "io/nrrd/nrrd_dwi.h"
@@ -108,7 +107,6 @@ hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *pa
     hot_sample sample;
     const void *samples;
     void *copy = NULL;
-    locale_t before = hot_plain_numbers_begin();
     hot_status status = check_inputs(context, dwi, path);
     if (status == HOT_OK)
         status = arranged(context, dwi, &sample, &samples, &copy);
@@ -117,6 +115,5 @@ hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *pa
                  : hot_path_is_mif(path) ? hot_dwi_save_mif(context, dwi, path, sample, samples)
                                          : hot_dwi_save_nrrd(context, dwi, path, sample, samples);
     hot_context_free(context, copy);
-    hot_plain_numbers_end(before);
     return status;
 }

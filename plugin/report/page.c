@@ -5,7 +5,6 @@
 
 #include "io/common/output.h"
 #include "common/entry.h"
-#include "io/common/plain_numbers.h"
 #include "page.h"
 
 /* ---- The head -------------------------------------------------------------------------------------------------- */
@@ -305,11 +304,9 @@ hot_status hot_run_report(hot_context *context, const char *folder, const char *
     if (!folder || !path)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run_report: no folder, or no place for the page");
     hot_page page = {.context = context, .folder = folder};
-    locale_t before = hot_plain_numbers_begin();
     hot_status status = hot_page_read(&page, background);
     if (status == HOT_OK)
         status = hot_output_write(context, path, hot_page_put, &page);
-    hot_plain_numbers_end(before);
     hot_page_free(&page);
     return status;
 }
