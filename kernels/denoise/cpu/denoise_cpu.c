@@ -67,6 +67,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
 hot_status hot_denoise_cpu(hot_context *context, void *argument)
 {
     denoise_args *args = argument;
+    args->context = context;
     hot_status status = hot_denoise_begin(context, args);
     if (status == HOT_OK)
         status = do_rows(context, args);
