@@ -2,6 +2,7 @@
  * with.
  */
 #include "bench.h"
+#include "common/entry.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ static double measure_peak(int precision, int threads)
     double best = 0;
     for (int attempt = 0; attempt < 20; attempt++) {
         double total = 0, begin = bench_now();
-#pragma omp parallel for num_threads(threads) reduction(+ : total)
+#pragma omp parallel for num_threads(hot_team(threads)) reduction(+ : total)
         for (int t = 0; t < threads; t++)
             for (int again = 0; again < 16; again++)
                 total += loop(STEPS);
@@ -112,7 +113,7 @@ double bench_copy_bandwidth(int threads)
     known = 0;
     for (int attempt = 0; from && to && attempt < 6; attempt++) {
         double begin = bench_now();
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(hot_team(threads))
         for (int t = 0; t < threads; t++) {
             if (attempt == 0) /* pages are touched by the thread that uses them */
                 memset(from + part * (size_t)t, 1, part);

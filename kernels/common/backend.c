@@ -44,13 +44,27 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     signed char begun[WAKE_DEVICES], done[WAKE_DEVICES];
+    int forks; /* hot_entry_forks of the process whose lock this is */
 } waking = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* In a forked process a thread that was starting a GPU is not there, and may have had the lock. */
+static void lock_waking(void)
+{
+    if (waking.forks != hot_entry_forks()) {
+        pthread_mutex_init(&waking.lock, NULL);
+        pthread_cond_init(&waking.changed, NULL);
+        for (int place = 0; place < WAKE_DEVICES; place++)
+            waking.done[place] = waking.begun[place];
+        waking.forks = hot_entry_forks();
+    }
+    pthread_mutex_lock(&waking.lock);
+}
 
 static void *start_device(void *done)
 {
     const int place = (int)((signed char *)done - waking.done);
     hot_cuda_start(place == WAKE_DEVICES - 1 ? -1 : place);
-    pthread_mutex_lock(&waking.lock);
+    lock_waking();
     waking.done[place] = 1;
     pthread_cond_broadcast(&waking.changed);
     pthread_mutex_unlock(&waking.lock);
@@ -82,7 +96,7 @@ hot_status hot_cuda_wake(hot_context *context, int number)
     hot_status status = HOT_OK;
     if (place < 0)
         return HOT_OK;
-    pthread_mutex_lock(&waking.lock);
+    lock_waking();
     begin_waking(place);
     while (!waking.done[place] && status == HOT_OK) {
         struct timespec until;
@@ -108,7 +122,7 @@ void hot_backend_prepare(hot_context *context)
     const int place = waking_place(hot_context_device_number(context));
     if (place < 0 || !may_be_gpu(context))
         return;
-    pthread_mutex_lock(&waking.lock);
+    lock_waking();
     begin_waking(place);
     pthread_mutex_unlock(&waking.lock);
 }
@@ -125,7 +139,7 @@ int hot_backend_starting(const hot_context *context)
     int starting = 0;
     if (place < 0 || !may_be_gpu(context))
         return 0;
-    pthread_mutex_lock(&waking.lock);
+    lock_waking();
     starting = waking.begun[place] && !waking.done[place];
     pthread_mutex_unlock(&waking.lock);
     return starting;

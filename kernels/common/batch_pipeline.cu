@@ -24,6 +24,7 @@
 #include "batch_pipeline.h"
 #include "context_internal.h"
 #include "cuda_status.h"
+#include "entry.h"
 #include "pinned_memory.cuh"
 #include "stream_copy.h"
 
@@ -496,7 +497,7 @@ int run_pools(plan *plan, pool *pools, int devices, int threads)
      * 15 % faster than 64 do). */
     threads = std::max(devices, std::min(threads > 4 ? threads / 4 * 3 : threads, devices * POOL_THREADS));
 #ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(hot_team(threads))
 #endif
     {
         int thread = 0, given = 1;

@@ -1,6 +1,7 @@
 /* hot_context: see hotfiber/context.h. */
 #include "arguments.h"
 #include "context_internal.h"
+#include "entry.h"
 #include "options.h"
 #include "spill.h"
 
@@ -284,6 +285,7 @@ void hot_context_free(hot_context *context, void *memory)
 
 hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...)
 {
+    HOT_ENTRY(context);
     if (!context || !format) /* nobody to tell, or nothing */
         return status;
     va_list arguments;
@@ -297,6 +299,7 @@ hot_status hot_context_fail(hot_context *context, hot_status status, const char 
 hot_status hot_context_fail_parameter(hot_context *context, hot_status status, const char *parameter,
                                       const char *format, ...)
 {
+    HOT_ENTRY(context);
     if (!context || !parameter || !format)
         return status;
     const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);
@@ -311,6 +314,7 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
 
 hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter)
 {
+    HOT_ENTRY(context);
     char text[MESSAGE_SIZE];
     if (!context || !parameter || status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
         return status;
@@ -320,6 +324,7 @@ hot_status hot_context_blame(hot_context *context, hot_status status, const char
 
 hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...)
 {
+    HOT_ENTRY(context);
     if (!context || !format)
         return status;
     size_t used = strlen(context->message);
@@ -336,6 +341,7 @@ hot_status hot_context_add(hot_context *context, hot_status status, const char *
 
 void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...)
 {
+    HOT_ENTRY(context);
     if (!context || !format || (!context->options.log && !context->hear))
         return;
     char line[MESSAGE_SIZE];
@@ -345,8 +351,12 @@ void hot_context_log(hot_context *context, hot_log_level level, const char *form
     va_end(arguments);
     if (context->hear)
         context->hear(context->hear_user, level, line);
-    if (context->options.log)
-        context->options.log(context->options.log_user, level, line);
+    if (!context->options.log)
+        return;
+    hot_entry kept;
+    hot_entry_suspend(&kept);
+    context->options.log(context->options.log_user, level, line);
+    hot_entry_resume(&kept);
 }
 
 void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
@@ -359,8 +369,14 @@ void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_l
 hot_status hot_context_progress(hot_context *context, const char *stage, double fraction)
 {
     HOT_NEED(context, stage);
-    if (context->options.progress && context->options.progress(context->options.progress_user, stage, fraction))
-        hot_context_cancel(context);
+    if (context->options.progress) {
+        hot_entry kept;
+        hot_entry_suspend(&kept);
+        const int stop = context->options.progress(context->options.progress_user, stage, fraction);
+        hot_entry_resume(&kept);
+        if (stop)
+            hot_context_cancel(context);
+    }
     return hot_context_check(context, stage);
 }
 

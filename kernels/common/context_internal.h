@@ -4,12 +4,14 @@
 
 #include <hotfiber/device.h>
 
+#include "entry.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Messages that are logged once per context, and what it has been used for. */
-enum { HOT_ONCE_NO_CUDA = 1, HOT_ONCE_CUDA_FAILED = 2, HOT_ONCE_CUDA_USED = 4 };
+enum { HOT_ONCE_NO_CUDA = 1, HOT_ONCE_CUDA_FAILED = 2, HOT_ONCE_CUDA_USED = 4, HOT_ONCE_FEW_THREADS = 16 };
 
 /* 1 at the first call with `what` (one of the bits above) for this context, then 0. */
 HOT_API int hot_context_first_time(hot_context *context, unsigned what);

@@ -1,4 +1,5 @@
 #include "lane_blocks.h"
+#include "entry.h"
 
 #include <omp.h>
 
@@ -29,7 +30,7 @@ hot_status hot_lane_blocks_run(hot_context *context, const hot_lane_blocks *bloc
             taken += blocks->take(blocks->args, item, &numbers[taken]) != 0;
         }
         const int n = (int)((taken + lanes - 1) / lanes);
-#pragma omp parallel for schedule(dynamic, at_once) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, at_once) num_threads(hot_team(threads))
         for (int b = 0; b < n; b++) {
             if (hot_context_cancelled(context))
                 continue;

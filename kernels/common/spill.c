@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* O_TMPFILE, MADV_DONTNEED */
 #include "spill.h"
+#include "entry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,7 @@ struct hot_spill {
     pthread_t watcher;
     pthread_cond_t wake;  /* it, early */
     int watched, ended;
+    int forks;            /* hot_entry_forks of the process whose lock and watcher these are */
     atomic_size_t mapped; /* bytes */
     _Atomic int64_t looked; /* when */
     char *folder;
@@ -64,13 +66,34 @@ static size_t files_in_memory(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static void make_lock(hot_spill *spill)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&spill->wake, &clock);
+    pthread_condattr_destroy(&clock);
+    pthread_mutex_init(&spill->lock, NULL);
+    spill->forks = hot_entry_forks();
+}
+
+/* In a forked process the watcher is not there, and may have had the lock. */
+static void take_lock(hot_spill *spill)
+{
+    if (spill->forks != hot_entry_forks()) {
+        spill->watched = 0;
+        make_lock(spill);
+    }
+    pthread_mutex_lock(&spill->lock);
+}
+
 int hot_spill_bound(hot_spill *spill, size_t bytes, const char *folder)
 {
     enum { OURS = 160 << 20, RESIDENT = 32 << 20 }; /* of the program and its small tables; of files at least */
     char *copy = strdup(folder);
     if (!copy)
         return 0;
-    pthread_mutex_lock(&spill->lock);
+    take_lock(spill);
     free(spill->folder);
     spill->folder = copy;
     spill->least = bytes / 64 < LEAST ? LEAST : bytes / 64 > MOST ? MOST : bytes / 64;
@@ -85,12 +108,7 @@ hot_spill *hot_spill_create(size_t bytes, const char *folder)
     hot_spill *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->wake, &clock);
-    pthread_condattr_destroy(&clock);
-    pthread_mutex_init(&made->lock, NULL);
+    make_lock(made);
     made->base = files_in_memory();
     if (hot_spill_bound(made, bytes, folder))
         return made;
@@ -102,7 +120,7 @@ void hot_spill_destroy(hot_spill *spill)
 {
     if (!spill)
         return;
-    pthread_mutex_lock(&spill->lock);
+    take_lock(spill);
     spill->ended = 1;
     pthread_cond_signal(&spill->wake);
     pthread_mutex_unlock(&spill->lock);
@@ -197,7 +215,7 @@ int hot_spill_take(hot_spill *spill, size_t bytes, void **memory)
     *memory = NULL;
     if (bytes < spill->least)
         return 0;
-    pthread_mutex_lock(&spill->lock);
+    take_lock(spill);
     if (spill->ordinary + bytes > spill->room) {
         error = map(spill->folder, bytes, memory);
         block *there = *memory ? add(spill) : NULL;
@@ -219,7 +237,7 @@ int hot_spill_count(hot_spill *spill, void *memory, size_t bytes)
 {
     if (bytes < spill->least)
         return 1;
-    pthread_mutex_lock(&spill->lock);
+    take_lock(spill);
     block *there = add(spill);
     if (there) {
         *there = (block){memory, bytes, 0};
@@ -232,7 +250,7 @@ int hot_spill_count(hot_spill *spill, void *memory, size_t bytes)
 int hot_spill_give(hot_spill *spill, void *memory)
 {
     int mapped = 0;
-    pthread_mutex_lock(&spill->lock);
+    take_lock(spill);
     for (size_t i = spill->count; i-- > 0;) {
         const block gone = spill->block[i];
         if (gone.memory != memory)
@@ -261,7 +279,7 @@ void hot_spill_trim(hot_spill *spill)
     int64_t last = atomic_load_explicit(&spill->looked, memory_order_relaxed);
     if (at - last < PAUSE || !atomic_compare_exchange_strong(&spill->looked, &last, at))
         return;
-    pthread_mutex_lock(&spill->lock); /* a watcher that waits for a processor may have it: going on would take more */
+    take_lock(spill); /* a watcher that waits for a processor may have it: going on would take more */
     let_go(spill);
     pthread_mutex_unlock(&spill->lock);
 }

@@ -3,6 +3,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "contract_plan.h"
 
@@ -48,6 +49,7 @@ hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_op
                                      const double *b, const size_t b_stride[3], double beta, double *c,
                                      const size_t c_stride[3])
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, a_stride, b_stride, c_stride);
     hot_contract_plan plan = {.f64 = 1, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_matrices(context, options, m, n, k, batch, a_stride, b_stride, c_stride, &plan);
@@ -58,6 +60,7 @@ hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_op
                                      const float *b, const size_t b_stride[3], float beta, float *c,
                                      const size_t c_stride[3])
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, a_stride, b_stride, c_stride);
     hot_contract_plan plan = {.f64 = 0, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_matrices(context, options, m, n, k, batch, a_stride, b_stride, c_stride, &plan);
@@ -67,6 +70,7 @@ hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_op
 
 hot_contract_layout hot_contract_dense(int axes, const size_t *sizes)
 {
+    HOT_ENTRY(NULL);
     hot_contract_layout layout = {.axes = axes, .batch = 1};
     for (int a = 0; sizes && a < axes && a < HOT_CONTRACT_AXES; a++) {
         layout.size[a] = sizes[a];
@@ -195,6 +199,7 @@ hot_status hot_contract_f64(hot_context *context, const hot_contract_options *op
                             const hot_contract_layout *b_layout, double beta, double *c,
                             const hot_contract_layout *c_layout)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, spec, a_layout, b_layout, c_layout);
     hot_contract_plan plan = {.f64 = 1, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_spec(context, options, spec, batch, a_layout, b_layout, c_layout, &plan);
@@ -205,6 +210,7 @@ hot_status hot_contract_f32(hot_context *context, const hot_contract_options *op
                             const hot_contract_layout *b_layout, float beta, float *c,
                             const hot_contract_layout *c_layout)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, spec, a_layout, b_layout, c_layout);
     hot_contract_plan plan = {.f64 = 0, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_spec(context, options, spec, batch, a_layout, b_layout, c_layout, &plan);
@@ -213,6 +219,7 @@ hot_status hot_contract_f32(hot_context *context, const hot_contract_options *op
 hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_contract_layout *a,
                               const hot_contract_layout *b, hot_contract_layout *c)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, spec, a, b, c);
     const hot_contract_layout *const layouts[2] = {a, b};
     spec_letters letters;

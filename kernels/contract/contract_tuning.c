@@ -11,6 +11,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "contract/cpu/contract_variant.h"
 
 struct hot_contract_tuning {
@@ -116,6 +117,7 @@ static int read_line(const char *line, size_t length, hot_contract_choice *choic
 
 hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning)
 {
+    HOT_ENTRY(context);
     if (tuning)
         *tuning = NULL;
     HOT_NEED(context, tuning);
@@ -157,6 +159,7 @@ void hot_contract_tuning_destroy(hot_contract_tuning **tuning)
 
 char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning)
 {
+    HOT_ENTRY(context);
     if (!context || !tuning)
         return NULL;
     enum { LINE = 2 * HOT_CHOICE_NAME + 160 };
@@ -258,6 +261,7 @@ static void *make_values(hot_context *context, int f64, size_t count)
 hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m, size_t n,
                              size_t k, size_t batch, double seconds, const char **chosen, double *best, double *usual)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, tuning);
     enum { MOST = 64 };
     hot_contract_choice choices[MOST], key = {.precision = precision, .m = m, .n = n, .k = k};

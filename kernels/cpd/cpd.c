@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "cpd_args.h"
 
@@ -57,6 +58,7 @@ static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_args *ar
 hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
                           const double *a, const double *b, const double *c, double *out)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, x, out);
     hot_mttkrp_args args = {.f64 = 1, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
     return run_mttkrp(context, mode, &args);
@@ -65,6 +67,7 @@ hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, si
 hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j, size_t k,
                           size_t rank, const float *x, const float *a, const float *b, const float *c, float *out)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, x, out);
     hot_mttkrp_args args =
         {.f64 = 0, .arithmetic = arithmetic, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
@@ -151,6 +154,7 @@ static hot_status run_cpd(hot_context *context, hot_cpd_args *args, void *lambda
 hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                        const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, options, x, lambda, a, b, c);
     hot_cpd_args args = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &args);
@@ -160,6 +164,7 @@ hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, siz
 hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                        const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, options, x, lambda, a, b, c);
     hot_cpd_args args = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &args);

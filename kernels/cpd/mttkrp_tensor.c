@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "cpd_args.h"
 
 enum { AT_A_TIME = 1 << 20 }; /* values between two checks for cancellation */
@@ -81,6 +82,7 @@ static hot_status create(hot_context *context, const hot_mttkrp_tensor *wanted, 
 hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
                                         hot_mttkrp_tensor **tensor)
 {
+    HOT_ENTRY(context);
     if (tensor)
         *tensor = NULL;
     HOT_NEED(context, x, tensor);
@@ -91,6 +93,7 @@ hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j
 hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_arithmetic arithmetic, size_t i, size_t j,
                                         size_t k, const float *x, hot_mttkrp_tensor **tensor)
 {
+    HOT_ENTRY(context);
     if (tensor)
         *tensor = NULL;
     HOT_NEED(context, x, tensor);
@@ -122,6 +125,7 @@ static hot_status product(hot_context *context, hot_mttkrp_tensor *t, int mode, 
 hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,
                                          const double *a, const double *b, const double *c, double *out)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, tensor, out);
     hot_mttkrp_args args = {.f64 = 1, .rank = rank, .factor = {a, b, c}, .out = out};
     return product(context, tensor, mode, &args);
@@ -130,6 +134,7 @@ hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor
 hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,
                                          const float *a, const float *b, const float *c, float *out)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, tensor, out);
     hot_mttkrp_args args = {.f64 = 0, .rank = rank, .factor = {a, b, c}, .out = out};
     return product(context, tensor, mode, &args);

@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/options.h"
 
 static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cpu,
@@ -14,6 +15,7 @@ static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cp
 void hot_denoise_window(const hot_denoise_options *options, const size_t size[3], size_t volumes, size_t window[3],
                         size_t step[3])
 {
+    HOT_ENTRY(NULL);
     if (!size || !window || !step)
         return;
     const int given = options && (options->window[0] || options->window[1] || options->window[2]);
@@ -112,7 +114,7 @@ static void choose_places(denoise_args *args)
 static void find_usable(denoise_args *args, int threads)
 {
     const size_t voxels = args->size[0] * args->size[1] * args->size[2];
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
     for (size_t v = 0; v < voxels; v++) {
         const float *s = args->signals + v * args->width;
         float sum = 0; /* 0 times a finite number, and NaN else */
@@ -127,7 +129,7 @@ static void finish(const denoise_args *args, int threads)
 {
     const size_t plane = args->size[0] * args->size[1], skipped = (args->options.begin - args->options.first) * plane;
     const size_t voxels = (args->options.end - args->options.begin) * plane;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
     for (size_t v = 0; v < voxels; v++) {
         const size_t from = v + skipped;
         const int inside = !args->mask || args->mask[from];
@@ -172,6 +174,7 @@ hot_status hot_denoise_end(hot_context *context, denoise_args *args, hot_status 
 hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *options, const size_t size[3],
                            size_t volumes, const float *signals, const uint8_t *mask, float *denoised, float *noise)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, size, signals, denoised);
     if (!size || !signals || !denoised)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: size, signals and the result are needed");

@@ -13,6 +13,7 @@ extern "C" {
 
 typedef struct denoise_args {
     hot_denoise_options options; /* complete */
+    const hot_context *context;  /* rows end early when it is cancelled */
     size_t size[3];              /* in memory: i, j, slices */
     size_t window[3], step[3];
     size_t volumes, width;       /* width: floats per voxel */

@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "directions_args.h"
 
@@ -75,6 +76,7 @@ hot_status hot_directions_f32(hot_context *context, const hot_directions_options
                               const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                               uint8_t *found)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, tensors, directions);

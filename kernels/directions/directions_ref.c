@@ -7,6 +7,7 @@
 #include <hotfiber/symtensor.h>
 
 #include "directions_ref.h"
+#include "common/entry.h"
 #include "symtensor/sphere.h"
 #include "tangent.h"
 
@@ -177,7 +178,7 @@ hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_a
     }
     for (size_t start = 0; start < args->count && status == HOT_OK; start += 1024) {
         const long size = (long)(args->count - start < 1024 ? args->count - start : 1024);
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team((int)threads))
         for (long i = 0; i < size; i++) {
             const size_t item = start + (size_t)i, mine = (size_t)omp_get_thread_num() * points;
             float *out = args->directions + item * row;

@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 
 static const hot_backends backends = {"finite elements", hot_fem_ref, hot_fem_cpu, HOT_CUDA_BACKEND(hot_fem_cuda), 1};
 
@@ -32,6 +33,7 @@ static hot_status run(hot_context *context, hot_fem_args *args)
 hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                    size_t elements, const double *d, const double *v, double *u)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (elements > 0)
         HOT_NEED(context, basis, d, v, u);
@@ -42,6 +44,7 @@ hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, s
 hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                    size_t elements, const float *d, const float *v, float *u)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (elements > 0)
         HOT_NEED(context, basis, d, v, u);
@@ -52,6 +55,7 @@ hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, s
 hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                      size_t elements, const double *d, double *m)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (elements > 0)
         HOT_NEED(context, basis, d, m);
@@ -62,6 +66,7 @@ hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs,
 hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                      size_t elements, const float *d, float *m)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (elements > 0)
         HOT_NEED(context, basis, d, m);
@@ -116,6 +121,7 @@ static void gauss_lobatto(int n, double *nodes)
 
 hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, double *basis, double *weights)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     double nodes[HOT_FEM_POINTS], at[HOT_FEM_POINTS], weight[HOT_FEM_POINTS];
     if (dofs < 2 || dofs > HOT_FEM_POINTS || points < 1 || points > HOT_FEM_POINTS)

@@ -2,6 +2,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "fit.h"
 
 /* The memory a packed problem takes must be countable: refuses what no data set can mean. */
@@ -62,6 +63,7 @@ static const hot_backends weighted_backends = {"fit", weighted_ref, weighted_cpu
 hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                               const float *input, size_t input_stride, float *output, size_t output_stride)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, matrix, input, output);
@@ -80,6 +82,7 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
                                 const float *input, const float *weight, float *coefficients, size_t output_stride,
                                 uint8_t *flags)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, design, input, weight, coefficients);

@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "fit.h"
+#include "common/entry.h"
 
 /* PIECE: voxels between two checks for cancellation. */
 enum { STRETCH = 1 << 16, PIECE = 256 };
@@ -26,7 +27,7 @@ hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, siz
     for (size_t first = 0; first < count; first += STRETCH) {
         const size_t end = count - first < STRETCH ? count : first + STRETCH;
         const size_t pieces = (end - first + PIECE - 1) / PIECE;
-#pragma omp parallel for num_threads(threads) schedule(static) if (pieces > 1)
+#pragma omp parallel for num_threads(hot_team(pieces > 1 ? threads : 1)) schedule(static)
         for (size_t piece = 0; piece < pieces; piece++) {
             if (hot_context_cancelled(context))
                 continue;

@@ -5,11 +5,14 @@
 
 #include "common/arguments.h"
 #include "fit.h"
+#include "common/entry.h"
 
 void hot_fit_qr(size_t rows, size_t columns, double *a, double *diagonal)
 {
     for (size_t k = 0; k < columns; k++) {
         double largest = 0, sum = 0;
+        if (k % 4 == 3 && hot_entry_cancelled())
+            return;
         for (size_t i = k; i < rows; i++)
             largest = fmax(largest, fabs(a[i * columns + k]));
         diagonal[k] = 0;
@@ -85,9 +88,10 @@ int hot_fit_qr_solve(size_t rows, size_t columns, double *a, double *right, doub
 /* The largest and smallest singular value of the n x n matrix whose columns are turned orthogonal in place. */
 static void singular_range(size_t n, double *u, double *largest, double *smallest)
 {
-    for (int sweep = 0; sweep < 60; sweep++) {
+    int stopped = 0;
+    for (int sweep = 0; sweep < 60 && !stopped; sweep++) {
         int turned = 0;
-        for (size_t p = 0; p + 1 < n; p++)
+        for (size_t p = 0; p + 1 < n && !stopped; stopped = p % 4 == 3 && hot_entry_cancelled(), p++)
             for (size_t q = p + 1; q < n; q++) {
                 double pp = 0, qq = 0, pq = 0;
                 for (size_t i = 0; i < n; i++) {
@@ -132,6 +136,7 @@ static void copy_triangle(size_t n, const double *a, const double *diagonal, con
 hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t columns, const double *design,
                                   const double *penalty, double *inverse, double *condition)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, design, inverse);
     hot_status status = HOT_OK;
     double *a = NULL, *diagonal = NULL, *vector = NULL, *u = NULL;
@@ -175,6 +180,9 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
     }
     copy_triangle(columns, a, diagonal, length, u);
     singular_range(columns, u, &largest, &smallest);
+    status = hot_context_check(context, "inverting a matrix");
+    if (status != HOT_OK)
+        goto cleanup;
     if (!(smallest > 1e-12 * largest)) {
         status = hot_context_fail(context, HOT_ERROR_DATA,
                                   "the %zu measurements do not determine the %zu coefficients (singular values from "
@@ -189,6 +197,8 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
     /* Column r of the result is R^-1 times the first part of Q^T e_r. */
     for (size_t r = 0; r < rows; r++) {
         double *x = vector + stacked;
+        if (r % 8 == 7 && (status = hot_context_check(context, "inverting a matrix")) != HOT_OK)
+            break;
         memset(vector, 0, stacked * sizeof *vector);
         vector[r] = 1;
         hot_fit_qr_transposed(stacked, columns, a, diagonal, vector);

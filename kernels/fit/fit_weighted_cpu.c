@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fit.h"
+#include "common/entry.h"
 
 enum { STRETCH = 1 << 14, LANES = HOT_FIT_LANES };
 
@@ -143,7 +144,7 @@ hot_status hot_fit_weighted_f32_cpu(hot_context *context, hot_cpu_level level, s
     for (size_t first = 0; first < count; first += STRETCH) {
         const size_t end = count - first < STRETCH ? count : first + STRETCH;
         const size_t groups = (end - first + LANES - 1) / LANES;
-#pragma omp parallel for num_threads(threads) schedule(static) if (groups > 1)
+#pragma omp parallel for num_threads(hot_team(groups > 1 ? threads : 1)) schedule(static)
         for (size_t group = 0; group < groups; group++) {
             if (hot_context_cancelled(context))
                 continue;

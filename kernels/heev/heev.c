@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/options.h"
 
 static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda), 1};
@@ -80,6 +81,7 @@ static hot_status solve(hot_context *context, const hot_heev_options *given, hot
 hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, matrices, values);
@@ -91,6 +93,7 @@ hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, s
 hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, matrices, values);
@@ -102,6 +105,7 @@ hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, s
 hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, matrices, values);
@@ -113,6 +117,7 @@ hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, s
 hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, matrices, values);

@@ -10,6 +10,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "common/lane_blocks.h"
 #include "common/options.h"
 
@@ -188,6 +189,7 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
                            const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                            float *residual)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, tensors, directions);

@@ -6,6 +6,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "common/lane_blocks.h"
 #include "common/options.h"
 #include "msmt_plan.h"
@@ -115,6 +116,7 @@ hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *problem, s
                         size_t signal_stride, const uint8_t *mask, float *tensors, size_t tensor_stride, float *amounts,
                         float *residual, uint8_t *flags)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, problem);
     if (count > 0)
         HOT_NEED(context, signals, tensors);

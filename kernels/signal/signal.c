@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "signal_plan.h"
 
@@ -146,6 +147,7 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
                                  const float *sigma, const float *s0, const uint8_t *mask,
                                  const hot_signal_result *result)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, scheme, result);
     if (count > 0)
         HOT_NEED(context, signals);

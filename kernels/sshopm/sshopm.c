@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "sshopm_args.h"
 
@@ -150,6 +151,7 @@ hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *option
                           const double *tensors, size_t stride, size_t start_count, const double *starts,
                           double *lambda, double *x, double *residual, int32_t *iterations)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0 && start_count > 0)
         HOT_NEED(context, tensors, starts);
@@ -163,6 +165,7 @@ hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options *option
                           const float *tensors, size_t stride, size_t start_count, const float *starts, float *lambda,
                           float *x, float *residual, int32_t *iterations)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0 && start_count > 0)
         HOT_NEED(context, tensors, starts);

@@ -10,7 +10,8 @@ HOT_FN void HOT_RUN(powers)(const hot_sshopm_args *args, const HOT_REAL *x, HOT_
     }
 }
 
-HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_args *args, const HOT_SCALAR *a, const HOT_REAL *x, HOT_REAL *g)
+HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_args *args, hot_poll *poll, const HOT_SCALAR *a,
+                                      const HOT_REAL *x, HOT_REAL *g)
 {
     HOT_REAL power[HOT_DIM_MAX][HOT_ORDER_MAX + 1];
     HOT_RUN(powers)(args, x, power);
@@ -26,12 +27,12 @@ HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_args *args, const HOT_SCA
                 term *= power[class.run_index[q]][class.run_length[q] - (q == r)];
             g[class.run_index[r]] += term;
         }
-    } while (hot_class_next(&class));
+    } while (!hot_poll_after(poll, 1) && hot_class_next(&class));
 }
 
 /* The Hessian's upper triangle row by row, and the gradient from it. */
-HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_args *args, const HOT_SCALAR *a, const HOT_REAL *x,
-                                         HOT_REAL *g, HOT_REAL *h)
+HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_args *args, hot_poll *poll, const HOT_SCALAR *a,
+                                         const HOT_REAL *x, HOT_REAL *g, HOT_REAL *h)
 {
     const int n = args->dim, order = args->order;
     HOT_REAL power[HOT_DIM_MAX][HOT_ORDER_MAX + 1];
@@ -53,7 +54,7 @@ HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_args *args, const HOT_
                 int i = class.run_index[r], j = class.run_index[q];
                 h[i * n - i * (i - 1) / 2 + j - i] += term;
             }
-    } while (hot_class_next(&class));
+    } while (!hot_poll_after(poll, 1) && hot_class_next(&class));
     for (int i = 0; i < n; i++) {
         g[i] = (HOT_REAL){0};
         for (int j = 0; j < n; j++) {

@@ -2,6 +2,7 @@
  * counting all n^m index tuples. Shares nothing with the fast backends but the plan. */
 #include <math.h>
 
+#include "common/poll.h"
 #include "symtensor/symtensor_ref.h"
 #include "sshopm_args.h"
 
@@ -11,11 +12,12 @@ typedef struct monomials {
     size_t unique;
     double *times;
     int *exponent; /* unique x dim */
+    hot_poll poll;
 } monomials;
 
 static hot_status make_monomials(hot_context *context, int order, int dim, size_t unique, monomials *table)
 {
-    *table = (monomials){order, dim, unique, NULL, NULL};
+    *table = (monomials){order, dim, unique, NULL, NULL, {.context = context}};
     table->times = hot_context_calloc(context, unique, sizeof *table->times);
     table->exponent = hot_context_calloc(context, unique * (size_t)dim, sizeof *table->exponent);
     if (!table->times || !table->exponent)
@@ -32,6 +34,8 @@ static hot_status make_monomials(hot_context *context, int order, int dim, size_
         if (at < 0)
             return HOT_OK;
         tuple[at]++;
+        if (hot_poll_after(&table->poll, 1))
+            return hot_context_check(context, "finding eigenpairs");
     }
 }
 
@@ -53,23 +57,26 @@ static long double term_of(const int *exponent, int dim, const long double *x, i
     return term;
 }
 
-static void gradient_of(const monomials *table, const long double *tensor, const long double *x, long double *g)
+static void gradient_of(monomials *table, const long double *tensor, const long double *x, long double *g)
 {
     for (int d = 0; d < table->dim; d++) {
         g[d] = 0;
+        if (hot_poll_after(&table->poll, table->unique))
+            continue;
         for (size_t i = 0; i < table->unique; i++)
             g[d] += tensor[i] * table->times[i] *
                     term_of(table->exponent + i * (size_t)table->dim, table->dim, x, d, -1) / table->order;
     }
 }
 
-static void hessian_of(const monomials *table, const long double *tensor, const long double *x, long double *h)
+static void hessian_of(monomials *table, const long double *tensor, const long double *x, long double *h)
 {
     int n = table->dim;
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
             long double sum = 0;
-            for (size_t i = 0; i < table->unique; i++)
+            const size_t unique = hot_poll_after(&table->poll, table->unique) ? 0 : table->unique;
+            for (size_t i = 0; i < unique; i++)
                 sum += tensor[i] * table->times[i] * term_of(table->exponent + i * (size_t)n, n, x, a, b);
             h[a * n + b] = sum / ((long double)table->order * (table->order - 1));
         }
@@ -117,7 +124,7 @@ typedef struct result {
 } result;
 
 /* One start of one tensor; `tensor` has the sign of the search in it, `scale` is the largest |value| * multiplicity. */
-static void iterate(const hot_sshopm_args *args, const monomials *table, const long double *tensor, long double scale,
+static void iterate(const hot_sshopm_args *args, monomials *table, const long double *tensor, long double scale,
                     const long double *start, result *out)
 {
     int n = table->dim;
@@ -139,7 +146,7 @@ static void iterate(const hot_sshopm_args *args, const monomials *table, const l
             small = done = fabsl(lambda - before) <= args->change * least;
         }
         before = lambda;
-        if (done || k == args->max_iterations) {
+        if (done || k == args->max_iterations || table->poll.stopped) {
             out->lambda = args->sign * lambda;
             out->residual = residual;
             for (int d = 0; d < n; d++)
@@ -211,7 +218,7 @@ hot_status hot_sshopm_ref(hot_context *context, void *job)
                 start[d] = value_at(args->start, args->f64, s * dim + d);
                 out.x[d] = NAN;
             }
-            if (finite)
+            if (finite && !table.poll.stopped)
                 iterate(args, &table, tensor, scale, start, &out);
             put(args->lambda, args->f64, at, out.lambda);
             put(args->residual, args->f64, at, out.residual);
@@ -220,7 +227,7 @@ hot_status hot_sshopm_ref(hot_context *context, void *job)
             if (args->iterations)
                 args->iterations[at] = out.iterations;
         }
-        if (t % 64 == 0 &&
+        if ((t % 64 == 0 || table.poll.stopped) &&
             (status = hot_context_progress(context, "finding eigenpairs", (double)t / (double)args->count)) != HOT_OK)
             goto cleanup;
     }

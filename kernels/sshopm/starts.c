@@ -3,6 +3,8 @@
 
 #include <hotfiber/sshopm.h>
 
+#include "common/entry.h"
+
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static uint64_t next_bits(uint64_t *state)
 {
@@ -14,6 +16,7 @@ static uint64_t next_bits(uint64_t *state)
 
 void hot_starts_random(uint64_t seed, int dim, size_t count, double *starts)
 {
+    HOT_ENTRY(NULL);
     uint64_t state = seed;
     for (size_t s = 0; starts && dim > 0 && s < count; s++, starts += dim) {
         double sum;
@@ -32,6 +35,7 @@ void hot_starts_random(uint64_t seed, int dim, size_t count, double *starts)
 
 void hot_starts_even(size_t count, double *starts)
 {
+    HOT_ENTRY(NULL);
     /* Equal steps in z make equal areas; the golden angle keeps neighbours apart. Between z = 0 and 1: each point
      * stands for itself and its mirror image. */
     const double golden = 2.39996322972865332223;

@@ -1,5 +1,6 @@
 /* Index classes: see classes.h. */
 #include "classes.h"
+#include "common/entry.h"
 
 #include <stdint.h>
 
@@ -68,6 +69,7 @@ size_t hot_symtensor_count(int order, int dim)
 
 hot_status hot_symtensor_exponents(int order, int dim, int *exponents)
 {
+    HOT_ENTRY(NULL);
     if (!hot_class_valid(order, dim) || !exponents)
         return HOT_ERROR_ARGUMENT;
     hot_class class;
@@ -82,14 +84,20 @@ hot_status hot_symtensor_exponents(int order, int dim, int *exponents)
     return HOT_OK;
 }
 
-hot_status hot_symtensor_multiplicity(int order, int dim, double *multiplicity)
+void hot_class_multiplicities(hot_poll *poll, int order, int dim, double *multiplicity)
 {
-    if (!hot_class_valid(order, dim) || !multiplicity)
-        return HOT_ERROR_ARGUMENT;
     hot_class class;
     hot_class_first(&class, order, dim);
     do
         *multiplicity++ = hot_class_multiplicity(&class);
-    while (hot_class_next(&class));
+    while (!hot_poll_after(poll, 1) && hot_class_next(&class));
+}
+
+hot_status hot_symtensor_multiplicity(int order, int dim, double *multiplicity)
+{
+    HOT_ENTRY(NULL);
+    if (!hot_class_valid(order, dim) || !multiplicity)
+        return HOT_ERROR_ARGUMENT;
+    hot_class_multiplicities(NULL, order, dim, multiplicity);
     return HOT_OK;
 }

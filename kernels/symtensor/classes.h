@@ -7,6 +7,8 @@
 
 #include <hotfiber/symtensor.h>
 
+#include "common/poll.h"
+
 /* One index class, as its tuple and as runs of equal indices: index of run r is run_index[r], run_length[r] times. */
 typedef struct hot_class {
     int order, dim;
@@ -21,6 +23,11 @@ void hot_class_first(hot_class *self, int order, int dim);
 int hot_class_next(hot_class *self);
 /* m! / (k1! ... kn!), exact: 16! < 2^53. */
 double hot_class_multiplicity(const hot_class *self);
+/* hot_symtensor_multiplicity and hot_symtensor_hessian_f64 for tensors of any size in a call that can be cancelled;
+ * poll: NULL = it cannot. */
+void hot_class_multiplicities(hot_poll *poll, int order, int dim, double *multiplicity);
+void hot_symtensor_hessian_polled(hot_poll *poll, int order, int dim, const double *tensor, const double *x,
+                                  double *hessian);
 /* Whether order and dimension are within the bounds of the general routines and the count fits. */
 int hot_class_valid(int order, int dim);
 

@@ -8,6 +8,7 @@
 
 #include "common/arguments.h"
 #include "classes.h"
+#include "common/entry.h"
 
 enum { TERMS_MAX = (HOT_ORDER_MAX + 1) * (HOT_ORDER_MAX + 2) / 2 };
 
@@ -71,6 +72,7 @@ static size_t harmonic_index(int l, int m) { return (size_t)(l * (l + 1) / 2 + m
 
 hot_status hot_sh_values_f64(int order, size_t count, const double *directions, double *values)
 {
+    HOT_ENTRY(NULL);
     if ((order != 0 && !valid_order(order)) || (count && (!directions || !values)))
         return HOT_ERROR_ARGUMENT;
     double norm[HOT_ORDER_MAX + 1][HOT_ORDER_MAX + 1];
@@ -111,6 +113,7 @@ static hot_status order_error(hot_context *context, int order)
 
 hot_status hot_sh_to_symtensor(hot_context *context, int order, double *matrix)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, matrix);
     if (!valid_order(order))
         return order_error(context, order);
@@ -143,6 +146,7 @@ static long double sphere_integral(int a, int b, int c)
 
 hot_status hot_symtensor_to_sh(hot_context *context, int order, double *matrix)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, matrix);
     if (!valid_order(order))
         return order_error(context, order);

@@ -54,7 +54,7 @@ static double general_gradient(int order, int dim, const double *tensor, const d
     return value;
 }
 
-static void general_hessian(int order, int dim, const double *tensor, const double *x, double *hessian)
+static void general_hessian(hot_poll *poll, int order, int dim, const double *tensor, const double *x, double *hessian)
 {
     double power[HOT_DIM_MAX][HOT_ORDER_MAX + 1];
     powers(order, dim, x, power);
@@ -78,7 +78,7 @@ static void general_hessian(int order, int dim, const double *tensor, const doub
                     hessian[j * dim + i] += term;
             }
         }
-    } while (hot_class_next(&class));
+    } while (!hot_poll_after(poll, 1) && hot_class_next(&class));
 }
 
 double hot_symtensor_value_f64(int order, int dim, const double *tensor, const double *x)
@@ -117,6 +117,12 @@ double hot_symtensor_gradient_f64(int order, int dim, const double *tensor, cons
 
 void hot_symtensor_hessian_f64(int order, int dim, const double *tensor, const double *x, double *hessian)
 {
+    hot_symtensor_hessian_polled(NULL, order, dim, tensor, x, hessian);
+}
+
+void hot_symtensor_hessian_polled(hot_poll *poll, int order, int dim, const double *tensor, const double *x,
+                                  double *hessian)
+{
     if (!hot_class_valid(order, dim) || order < 2 || !tensor || !x || !hessian) {
         for (int d = 0; hessian && d < dim * dim; d++)
             hessian[d] = NAN;
@@ -135,7 +141,7 @@ void hot_symtensor_hessian_f64(int order, int dim, const double *tensor, const d
             hessian[k] = h[place[k]];
         return;
     }
-    general_hessian(order, dim, tensor, x, hessian);
+    general_hessian(poll, order, dim, tensor, x, hessian);
 }
 
 void hot_symtensor_values_f64(int order, int dim, const double *tensor, size_t count, const double *x, double *values)

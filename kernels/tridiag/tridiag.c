@@ -8,6 +8,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/options.h"
 
 static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu,
@@ -131,6 +132,7 @@ hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *opti
                            const double *diagonal, const double *off, size_t stride, double *values, size_t width,
                            int64_t *found)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, diagonal, values);
@@ -145,6 +147,7 @@ hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *opti
                            const float *diagonal, const float *off, size_t stride, float *values, size_t width,
                            int64_t *found)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (n > 0 && count > 0)
         HOT_NEED(context, diagonal, values);

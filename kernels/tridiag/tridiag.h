@@ -30,6 +30,7 @@ typedef struct hot_tridiag_matrix {
     double low, high;      /* all eigenvalues of the scaled matrix lie strictly between them */
     double absolute, relative; /* tolerances for the scaled matrix; complete */
     double *a, *b2;        /* n; n - 1. b2 is at least the smallest normal number: a zero pivot is then harmless */
+    const hot_context *context; /* of a large matrix, whose counts ask whether the call is cancelled; else NULL */
     float *a32, *b2_32;    /* the same in single precision, when it will do; else NULL */
 } hot_tridiag_matrix;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/lapack.h"
 #include "tridiag.h"
 
@@ -114,7 +115,7 @@ static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_mat
         high[j] = matrix->a32 ? (double)(float)matrix->high : matrix->high;
         open += !settled(matrix, low[j], high[j]);
     }
-    while (open > 0) {
+    while (open > 0 && !(matrix->context && hot_context_cancelled(matrix->context))) {
         const int each = shifts / open; /* points per open eigenvalue, at least 1 */
         int used = 0;
         for (int j = 0, next; j < many; j = next) {
@@ -243,6 +244,7 @@ static void solve_matrix(const hot_context *context, const hot_tridiag_args *arg
     }
     if (!solve_lapack(args, i, workspace)) {
         prepare(args, i, workspace, &matrix);
+        matrix.context = args->n > 10000 ? context : NULL;
         if (!(matrix.low < matrix.high)) { /* the zero matrix: no scale to count at */
             solve_zero(args, i);
             return;
@@ -250,7 +252,7 @@ static void solve_matrix(const hot_context *context, const hot_tridiag_args *arg
         choose_range(args, variant, &matrix, &first, &many);
         const size_t size = (size_t)(matrix.a32 ? variant->shifts_f32 : variant->shifts_f64);
         const size_t groups = (many + size - 1) / size;
-#pragma omp parallel for schedule(dynamic) num_threads(inner) if (inner > 1 && groups > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(hot_team(groups > 1 ? inner : 1))
         for (size_t group = 0; group < groups; group++)
             if (!hot_context_cancelled(context))
                 solve_group(args, variant, &matrix, i, first, many, group, size);
@@ -275,7 +277,7 @@ hot_status hot_tridiag_cpu(hot_context *context, void *argument)
     for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
         size_t end = args->count - begin < step ? args->count : begin + step;
         if (across) {
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(hot_team(threads))
             for (size_t i = begin; i < end; i++)
                 solve_matrix(context, args, variant, i, workspace + each * (size_t)omp_get_thread_num(), 1);
         } else {

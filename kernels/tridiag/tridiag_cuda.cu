@@ -16,6 +16,7 @@
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "common/entry.h"
 #include "tridiag.h"
 #include "tridiag_counter.cuh"
 #include "tridiag_device.h"
@@ -362,7 +363,7 @@ static void finish_rows(hot_context *context, const hot_tridiag_args *args, cons
 {
 #ifdef _OPENMP
     const int threads = hot_context_threads(context);
-#pragma omp parallel for num_threads(threads) schedule(static) if (args->count > 1000)
+#pragma omp parallel for num_threads(hot_team(args->count > 1000 ? threads : 1)) schedule(static)
 #else
     (void)context;
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "io/libraries.h"
 
 /* To add a subcommand: its file, CLI_DECLARE here, one line in the list (in the order of the pipeline). */
@@ -105,6 +106,7 @@ static void show_version(void)
 
 int main(int argc, char **argv)
 {
+    HOT_ENTRY(NULL); /* Python may be the process */
     static char help[] = "--help";
     if (argc > 2 && is_help(argv[1]) && argv[2][0] != '-') /* hotfiber help run */
         return run(2, (char *[]){argv[2], help, NULL});

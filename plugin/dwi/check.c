@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "core/random.h"
 
@@ -154,6 +155,7 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
 hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
                                     hot_check_gradients *result)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, result);
     hot_check_gradients nothing = HOT_CHECK_GRADIENTS_INIT;
     const hot_status known = hot_options_read(context, "hot_check_gradients", result, &nothing);

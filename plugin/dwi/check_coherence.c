@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "common/entry.h"
 #include "summary.h"
 
 /* Kinds of evidence: edges of two scalars, and what the tensor gains where anisotropy rises. */
@@ -372,7 +373,7 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
         goto cleanup;
     for (size_t n = 0; n < count; n++)
         w->number[voxel[n]] = (int)n + 1;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t n = 0; n < count; n++) {
         const float *t = about[n].tensor;
         double square = 0;
@@ -388,7 +389,7 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
     status = learn_steps(w, count);
     if (status != HOT_OK)
         goto cleanup;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_team(hot_context_threads(context)))
     for (size_t block = 0; block < w->blocks; block++)
         if (!hot_context_cancelled(context))
             visit_pairs(w, block, count_evidence, (*evidence)[block]);

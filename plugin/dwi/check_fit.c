@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "common/entry.h"
 #include "frames.h"
 #include "gather.h"
 #include "symmetric.h"
@@ -107,13 +108,13 @@ hot_status hot_check_fit(hot_context *context, const hot_dwi *dwi, const size_t 
         status = hot_dwi_gather(context, dwi, voxel + first, n, signals);
         if (status != HOT_OK)
             break;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
         for (size_t i = 0; i < n; i++)
             take_logarithms(volumes, signals + i * volumes, weights + i * volumes);
         status = hot_fit_weighted_f32(context, volumes, columns, design, n, signals, weights, fits, columns, NULL);
         if (status != HOT_OK)
             break;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
         for (size_t i = 0; i < n; i++)
             describe(fits + i * columns, columns, about + first + i);
         status = hot_context_check(context, "checking the gradient table");

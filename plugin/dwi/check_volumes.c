@@ -8,6 +8,7 @@
 
 #include "common/arguments.h"
 #include "empty.h"
+#include "common/entry.h"
 #include "scheme.h"
 #include "summary.h"
 
@@ -306,6 +307,7 @@ static void look_at_range(const hot_dwi *dwi, const sums *s, hot_check_findings 
 hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                              hot_check_findings **findings)
 {
+    HOT_ENTRY(context);
     if (findings)
         *findings = NULL;
     HOT_NEED(context, dwi, findings);

@@ -3,6 +3,7 @@
 
 #include "dwi_private.h"
 #include "common/arguments.h"
+#include "common/entry.h"
 
 /* Signals of a slab that are in memory beside the result. */
 enum { SLAB_BYTES = 256 << 20 };
@@ -38,6 +39,7 @@ static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi *
 hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                            const hot_denoise_options *options, hot_dwi **denoised, float *noise)
 {
+    HOT_ENTRY(context);
     if (denoised)
         *denoised = NULL;
     HOT_NEED(context, dwi, denoised);

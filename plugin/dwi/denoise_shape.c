@@ -7,6 +7,7 @@
 #include <hotfiber/symtensor.h>
 
 #include "common/context_internal.h"
+#include "common/entry.h"
 
 /* MOST: terms of the highest degree that is put back; WINDOW: voxels along each axis in which sums are taken; SUMS: of
  * a voxel, further shells are not looked at; SHAPES: of a shell, degrees 4 and 6. */
@@ -176,7 +177,7 @@ static void compare(const shape_shell *shell, const float *before, const float *
 static void sum_slice(hot_context *context, const shape_plan *plan, const float *before, size_t slice, shape_sums *sums)
 {
     const size_t volumes = plan->before->volumes;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t v = 0; v < plan->plane; v++)
         for (size_t s = 0; s < plan->shells; s++)
             if (plan->shell[s].shapes > 0)
@@ -217,7 +218,7 @@ static size_t mark(hot_context *context, const shape_plan *plan, const double (*
 {
     const size_t nx = plan->size[0], ny = plan->size[1], n = (size_t)plan->sums;
     size_t marked = 0;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) reduction(+ : marked)
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context))) reduction(+ : marked)
     for (size_t v = 0; v < plan->plane; v++) {
         const size_t x = v % nx, y = v / nx, x0 = x < HALF ? 0 : x - HALF, y0 = y < HALF ? 0 : y - HALF;
         const size_t x1 = x + HALF < nx ? x + HALF : nx - 1, y1 = y + HALF < ny ? y + HALF : ny - 1;
@@ -265,7 +266,7 @@ static hot_status restore_slices(hot_context *context, const shape_plan *plan, s
         if (marked > 0)
             status = hot_dwi_read(context, plan->before, slice * plan->plane, plan->plane, before);
         if (marked > 0 && status == HOT_OK)
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
             for (size_t v = 0; v < plan->plane; v++)
                 if (marks[v])
                     put_back(plan, before + v * volumes, plan->denoised + (slice * plan->plane + v) * volumes);

@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "core/memory.h"
+#include "common/entry.h"
 #include "dwi_private.h"
 #include "paged.h"
 #include "summary.h"
@@ -111,6 +112,7 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
 hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                           const double *gradients, const float *signals, hot_dwi **dwi)
 {
+    HOT_ENTRY(context);
     if (dwi)
         *dwi = NULL;
     HOT_NEED(context, grid, b, gradients, signals, dwi);

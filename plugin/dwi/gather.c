@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "core/image.h"
 #include "paged.h"
 
@@ -138,7 +139,7 @@ static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const si
                               float *signals)
 {
     const size_t step = voxel ? BLOCK / 16 : BLOCK, blocks = (count + step - 1) / step;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
+#pragma omp parallel for schedule(static) num_threads(hot_team(blocks > 8 ? hot_context_threads(context) : 1))
     for (size_t block = 0; block < blocks; block++) {
         const size_t start = block * step, here = count - start < step ? count - start : step;
         if (!hot_context_cancelled(context))
@@ -149,6 +150,7 @@ static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const si
 
 hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi);
     if (count > 0)
         HOT_NEED(context, signals);

@@ -3,9 +3,11 @@
 
 #include "common/arguments.h"
 #include "core/fields.h"
+#include "common/entry.h"
 
 hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     if (mask)
         *mask = NULL;
     HOT_NEED(context, grid, mask);
@@ -29,6 +31,7 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
 
 hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     if (mask)
         *mask = NULL;
     HOT_NEED(context, grid, inside, mask);

@@ -6,6 +6,7 @@
 
 #include "common/arguments.h"
 #include "median.h"
+#include "common/entry.h"
 #include "summary.h"
 
 enum { BINS = 1024 };
@@ -44,7 +45,7 @@ static int otsu(const double *histogram, int bins, int *cut, double count[2], do
 static void count_values(int threads, const float *smooth, size_t voxels, double scale, double histogram[BINS])
 {
     size_t count[BINS] = {0};
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : count[:BINS])
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads)) reduction(+ : count[:BINS])
     for (size_t n = 0; n < voxels; n++)
         count[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
     for (int b = 0; b < BINS; b++)
@@ -56,7 +57,7 @@ static double background_below(int threads, const float *smooth, const float *lo
                                float *scratch)
 {
     float top = 0;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : top)
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads)) reduction(max : top)
     for (size_t n = 0; n < voxels; n++)
         top = smooth[n] > top ? smooth[n] : top;
     if (!(top > 0))
@@ -210,7 +211,7 @@ static void regain_edges(int threads, const size_t size[3], const float *low, do
                          uint8_t *regained)
 {
     const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(hot_team(threads))
     {
 #pragma omp for schedule(static)
         for (size_t n = 0; n < voxels; n++) {
@@ -230,6 +231,7 @@ static void regain_edges(int threads, const size_t size[3], const float *low, do
 
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     if (mask)
         *mask = NULL;
     HOT_NEED(context, dwi, mask);

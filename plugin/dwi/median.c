@@ -1,5 +1,6 @@
 #include "median.h"
 
+#include "common/entry.h"
 #include "common/simd.h"
 
 /* The median by forgetting (Paeth 1990): the smallest and the largest of 15 of 27 values are neither of them the
@@ -80,7 +81,7 @@ static void median_line(const size_t size[3], const float *from, size_t j, size_
 
 hot_status hot_median_3x3x3(hot_context *context, const size_t size[3], const float *from, float *to)
 {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_team(hot_context_threads(context)))
     for (size_t line = 0; line < size[1] * size[2]; line++)
         if (!hot_context_cancelled(context))
             median_line(size, from, line % size[1], line / size[1], to);

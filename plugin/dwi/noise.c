@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "gather.h"
+#include "common/entry.h"
 #include "summary.h"
 
 /* By quickselect (Hoare 1961). */
@@ -56,7 +57,7 @@ static double select_value(hot_context *context, const float *values, size_t cou
     if (!mine)
         return value;
     all = mine[threads];
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(hot_team(threads))
     {
         size_t *counts = mine[omp_get_thread_num()];
 #pragma omp for schedule(static)
@@ -114,7 +115,7 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
     *count = 0;
     *total = 0;
     for (int pass = 0; pass < 2 && place && sums; pass++) { /* how many there are in each block; then where to */
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
         for (size_t block = 0; block < blocks; block++) {
             const size_t first = block * BLOCK, end = voxels - first < BLOCK ? voxels : first + BLOCK;
             size_t at = place[block];
@@ -147,6 +148,7 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
 hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma, double *snr,
                          size_t *repeats)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, sigma, snr, repeats);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_dwi_noise(context, dwi, all, sigma, snr, repeats));
@@ -224,6 +226,7 @@ static size_t count_small(const hot_dwi *dwi, size_t count, const float *signals
 hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, hot_noise_model *model,
                                double *share)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, model, share);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_dwi_noise_model(context, dwi, all, model, share));

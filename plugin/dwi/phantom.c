@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "frames.h"
 
@@ -331,7 +332,7 @@ static hot_status make_all(hot_context *context, const making *m)
     /* Parts of a fixed number of voxels, each thread its own scratch: the numbers depend on the voxel alone. */
     for (size_t first = 0; first < m->voxels && status == HOT_OK; first += CHUNK) {
         size_t last = m->voxels - first < CHUNK ? m->voxels : first + CHUNK;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static, 1)
         for (int t = 0; t < threads; t++)
             for (size_t index = first + (size_t)t; index < last; index += (size_t)threads)
                 make_voxel(m, index, clean + (size_t)t * m->volumes);
@@ -343,6 +344,7 @@ static hot_status make_all(hot_context *context, const making *m)
 
 hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom)
 {
+    HOT_ENTRY(context);
     if (phantom)
         *phantom = NULL;
     HOT_NEED(context, phantom);

@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "core/fields.h"
+#include "common/entry.h"
 #include "core/random.h"
 
 enum { ITERATIONS = 600, MEMORY = 6 };
@@ -116,6 +117,7 @@ static void start_points(size_t count, unsigned start, double *x)
 
 hot_status hot_scheme_directions(hot_context *context, size_t count, unsigned number, double *directions)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, directions);

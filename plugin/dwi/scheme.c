@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheme.h"
+#include "common/entry.h"
 
 /* Coefficients of an even order on the sphere. */
 static size_t terms_of(int order) { return (size_t)(order + 1) * (size_t)(order + 2) / 2; }
@@ -162,6 +163,7 @@ hot_status hot_dwi_shell_scheme(hot_context *context, const hot_dwi *dwi, int sh
 
 int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell)
 {
+    HOT_ENTRY(context);
     int best = 0;
     if (!dwi || shell < HOT_ANY_SHELL || shell >= (int)dwi->shells) {
         hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, dwi ? "shell" : "dwi", "%s",

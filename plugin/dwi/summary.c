@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/arguments.h"
 #include "ceiling.h"
+#include "common/arguments.h"
+#include "common/entry.h"
 #include "gather.h"
 #include "paged.h"
 
@@ -92,7 +93,7 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
         if (status != HOT_OK)
             break;
         end = first + (held.count < CHUNK ? held.count : CHUNK);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_team(hot_context_threads(context)))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
                 average(&held, made, largest, at, end - at < BLOCK ? end - at : BLOCK);
@@ -154,6 +155,7 @@ void hot_dwi_summary_masked(hot_dwi_summary *summary)
 
 hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, background);
     const hot_dwi_summary *summary;
     hot_dwi_summary *made;

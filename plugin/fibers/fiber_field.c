@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "model/model.h"
 #include "symtensor/sphere.h"
 
@@ -64,7 +65,7 @@ static hot_status take_in_order(hot_fiber_field *field, const float *peaks)
     enum { BLOCK = 4096 };
     hot_context *context = field->context;
     const size_t voxels = hot_grid_voxels(&field->grid), row = 3 * (size_t)field->max_fibers;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t first = 0; first < voxels; first += BLOCK)
         for (size_t voxel = first; voxel < voxels && voxel < first + BLOCK && !hot_context_cancelled(context); voxel++)
             field->counts[voxel] =
@@ -75,6 +76,7 @@ static hot_status take_in_order(hot_fiber_field *field, const float *peaks)
 hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers, const float *peaks,
                                   hot_fiber_field **fibers)
 {
+    HOT_ENTRY(context);
     if (fibers)
         *fibers = NULL;
     HOT_NEED(context, grid, peaks, fibers);

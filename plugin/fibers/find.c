@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/options.h"
+#include "common/entry.h"
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
@@ -51,6 +52,7 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
 hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                                 hot_fiber_field **fibers)
 {
+    HOT_ENTRY(context);
     if (fibers)
         *fibers = NULL;
     HOT_NEED(context, tensors, fibers);
@@ -67,7 +69,7 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t voxel = 0; voxel < voxels; voxel++)
         mask[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
     const hot_peaks_args args = {.model = tensors->model, .order = tensors->order, .count = voxels, .stride = row,
@@ -75,7 +77,7 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     status = method->find_in_tensors(context, &full, &args);
     if (status != HOT_OK)
         goto cleanup;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t i = 0; i < voxels * (size_t)full.max_fibers; i++) {
         float *v = peaks + 3 * i;
         const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +

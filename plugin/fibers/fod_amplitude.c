@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "model/model.h"
+#include "common/entry.h"
 
 /* MRtrix's defaults: 300 directions where the fODF must not be negative, with this weight; the weight of the minimum
  * norm; the degrees that the first guess has. And its usual highest degree; the directions of a shell, where they are
@@ -95,6 +96,7 @@ hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_f
                                          const hot_response *response, size_t directions, const float *b0,
                                          hot_fiber_field **scaled)
 {
+    HOT_ENTRY(context);
     if (scaled)
         *scaled = NULL;
     HOT_NEED(context, fibers, scaled);

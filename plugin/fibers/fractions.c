@@ -1,4 +1,5 @@
 #include "fractions.h"
+#include "common/entry.h"
 
 #include <math.h>
 
@@ -13,7 +14,7 @@ int hot_fractions_hold(const hot_response *response)
 void hot_fractions_of_typical(hot_context *context, size_t voxels, int max_fibers, double typical, float *peaks)
 {
     const size_t values = typical == 1 ? 0 : voxels * 3 * (size_t)max_fibers;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t i = 0; i < values; i++)
         peaks[i] = (float)(peaks[i] / typical);
 }
@@ -21,7 +22,7 @@ void hot_fractions_of_typical(hot_context *context, size_t voxels, int max_fiber
 void hot_fractions_bound(hot_context *context, size_t voxels, int max_fibers, float *peaks)
 {
     const double most = 1 - 1e-6; /* single precision must not bring the sum above 1 again */
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         float *row = peaks + voxel * 3 * (size_t)max_fibers;
         double sum = 0;

@@ -4,6 +4,7 @@
 
 #include "common/options.h"
 #include "method.h"
+#include "common/entry.h"
 
 /* CHUNK: voxels in memory at a time. UNIQUE4: values of a tensor of order 4. */
 enum { CHUNK = 1 << 18, KMAX = 3, UNIQUE4 = 15 };
@@ -57,7 +58,7 @@ static hot_status fit_ranks(hot_context *context, fits *f, const hot_peaks_args 
     const uint8_t *mask = args->mask + first;
     const double begin = (double)first / (double)args->count, share = (double)count / (double)args->count;
     hot_status status = HOT_OK;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t n = 0; n < count * (f->part != NULL); n++)
         for (size_t i = 0; i < UNIQUE4 && mask[n]; i++) {
             double sum = 0;
@@ -135,7 +136,7 @@ static hot_status find_constrained(hot_context *context, const hot_peaks_options
     for (size_t first = 0; first < args->count && status == HOT_OK; first += chunk) {
         const size_t count = args->count - first < chunk ? args->count - first : chunk;
         status = fit_ranks(context, &f, args, first, count);
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
         for (size_t n = 0; n < count * (status == HOT_OK); n++)
             choose(&f, options, n, args->peaks + (first + n) * 3 * (size_t)f.max_fibers);
     }

@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/options.h"
+#include "common/entry.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
 #include "dwi/scheme.h"
@@ -334,6 +335,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                                   const hot_response *response, const hot_signal_find_options *given,
                                   hot_signal_maps *maps, hot_fiber_field **fibers)
 {
+    HOT_ENTRY(context);
     if (fibers)
         *fibers = NULL;
     if (maps)

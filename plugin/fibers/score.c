@@ -6,6 +6,7 @@
 
 #include "common/arguments.h"
 #include "common/options.h"
+#include "common/entry.h"
 #include "core/fields.h"
 #include "core/grid_match.h"
 
@@ -252,6 +253,7 @@ static hot_status match_voxels(hot_context *context, const hot_grid *a, const ho
 hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, const hot_fiber_field *truth,
                             const hot_score_options *options, hot_score **score)
 {
+    HOT_ENTRY(context);
     if (score)
         *score = NULL;
     HOT_NEED(context, found, truth, score);
@@ -294,7 +296,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     if (!outcomes)
         goto cleanup;
     int threads = hot_context_threads(context);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
     for (size_t voxel = 0; voxel < voxels; voxel++)
         if (!hot_context_cancelled(context) && (!o.mask || o.mask[voxel]) &&
             (o.slice == 0 || voxel / slice + 1 == (size_t)o.slice))
@@ -349,6 +351,7 @@ const hot_score_group *hot_score_groups(const hot_score *score, size_t *count)
 
 double hot_score_mean(const hot_score *score, int *groups)
 {
+    HOT_ENTRY(NULL);
     if (groups)
         *groups = score ? score->present : 0;
     return score ? score->mean : NAN;

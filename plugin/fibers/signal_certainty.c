@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "signal_drawn.h"
 #include "signal_posterior.h"
 #include "signal_shown.h"
@@ -167,7 +168,7 @@ static double likelihood(const hot_drawn *drawn, double ln_power, double *terms)
 {
     const double power = exp(ln_power);
     double sum = -0.5 * pow(ln_power / certainty_sd, 2);
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(drawn->context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(drawn->context)))
     for (size_t voxel = 0; voxel < drawn->count; voxel++) {
         double p[KMAX + 1], others = 0;
         const int k = drawn->found[voxel];
@@ -208,7 +209,7 @@ static size_t list_places(const hot_drawn *drawn, int k, int wide, const hot_sig
 {
     const double far_off = 1e30;
     size_t count = 0;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(drawn->context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(drawn->context)))
     for (size_t voxel = 0; voxel < drawn->count; voxel++) {
         double *own = places + KMAX * voxel;
         hot_posterior posterior;

@@ -7,6 +7,7 @@
 
 #include <omp.h>
 
+#include "common/entry.h"
 #include "core/random.h"
 
 /* STREAM: of random numbers; TRIES: of a draw that must lie within bounds; LOBES: of the function that no fit follows.
@@ -196,7 +197,7 @@ void hot_signal_draw(const hot_signal_population *population, const hot_signal_s
                      const double *snr, int threads, double *scratch, float *signals, uint8_t *fibers,
                      float *directions)
 {
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads))
     for (size_t i = 0; i < count; i++) {
         double *clean = scratch + (size_t)omp_get_thread_num() * scheme->volumes;
         hot_random random = hot_random_start(seed, STREAM, i);

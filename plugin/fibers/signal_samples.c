@@ -5,6 +5,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "common/options.h"
 #include "dwi/frames.h"
 #include "signal_posterior.h"
@@ -131,7 +132,7 @@ void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const ho
                             hot_signal_maps *maps)
 {
     const size_t voxels = hot_grid_voxels(&mask->grid);
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         float *at = maps->probability + 4 * voxel;
         double p[KMAX + 1];
@@ -282,7 +283,7 @@ static void tell(hot_context *context, const hot_mask *mask, size_t first, size_
     const hot_signal_samples *samples = maps->samples;
     double frame[3][3];
     hot_grid_bvec_frame(&mask->grid, frame);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_team(hot_context_threads(context)))
     for (size_t i = 0; i < count; i++) {
         const size_t voxel = first + i;
         const int k = found[i];

@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "core/fields.h"
+#include "common/entry.h"
 #include "geometry/sphere.h"
 #include "model/model.h"
 
@@ -132,6 +133,7 @@ static hot_status find_map(hot_context *context, const hot_tensor_field *tensors
 
 hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *tensors, const char *name, float *values)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, tensors, name, values);
     const struct map *map = NULL;
     hot_fiber_field *maxima = NULL;
@@ -152,7 +154,7 @@ hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *te
         m.maxima = maxima;
     }
     const int threads = hot_context_threads(context);
-#pragma omp parallel for num_threads(threads) schedule(static) if (status == HOT_OK)
+#pragma omp parallel for num_threads(hot_team(status == HOT_OK ? threads : 1)) schedule(static)
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         const float *row = tensors->values + voxel * (m.terms + 1);
         if (status == HOT_OK && !hot_context_cancelled(context))

@@ -5,6 +5,7 @@
 #include "common/arguments.h"
 #include "common/options.h"
 #include "core/fields.h"
+#include "common/entry.h"
 #include "sphere.h"
 
 struct hot_glyphs {
@@ -109,6 +110,7 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
 hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space,
                              hot_glyphs **glyphs)
 {
+    HOT_ENTRY(context);
     if (glyphs)
         *glyphs = NULL;
     HOT_NEED(context, tensors, glyphs);
@@ -185,6 +187,7 @@ const uint8_t *hot_glyphs_colors(const hot_glyphs *glyphs) { return glyphs ? gly
 
 int hot_glyphs_surface(const hot_glyphs *glyphs, size_t voxel, float *positions)
 {
+    HOT_ENTRY(NULL);
     if (!glyphs || !positions || voxel >= hot_grid_voxels(&glyphs->tensors->grid) || !glyph_there(glyphs, voxel))
         return 0;
     const hot_grid *grid = &glyphs->tensors->grid;

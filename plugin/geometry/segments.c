@@ -1,4 +1,5 @@
 #include "segments.h"
+#include "common/entry.h"
 
 #include <math.h>
 
@@ -86,6 +87,7 @@ float hot_segment_direction(const hot_segments *segments, float direction[3])
 size_t hot_fiber_field_segments(const hot_fiber_field *fibers, hot_space space, float *points, float *directions,
                                 float *amplitudes, uint8_t *numbers)
 {
+    HOT_ENTRY(NULL);
     hot_segments segments;
     if (!fibers)
         return 0;

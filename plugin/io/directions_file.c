@@ -1,6 +1,7 @@
 /* Fibre directions out and in: NRRD in the grid's own space, the other formats in scanner RAS. */
 #include "common/arguments.h"
 #include "core/image.h"
+#include "common/entry.h"
 #include "io/common/directions_check.h"
 #include "io/common/image_save.h"
 #include "io/common/input.h"
@@ -14,7 +15,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
     const size_t row = 3 * (size_t)fibers->max_fibers;
     double sign[3];
     hot_space_ras_sign(fibers->grid.space, sign);
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t voxel = first; voxel < first + count; voxel++) {
         const float value = fibers->peaks[voxel * row + number];
         samples[voxel - first] = value == 0 ? 0 : (float)sign[number % 3] * value;
@@ -23,6 +24,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 
 hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, fibers, path);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
@@ -68,6 +70,7 @@ cleanup:
 
 hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fiber_field **fibers)
 {
+    HOT_ENTRY(context);
     if (fibers)
         *fibers = NULL;
     HOT_NEED(context, path, fibers);

@@ -1,9 +1,9 @@
 /* hot_dwi_load: which reader. */
 #include "common/arguments.h"
 #include "core/memory.h"
+#include "common/entry.h"
 #include "dwi_image.h"
 #include "dwi_load.h"
-#include "io/common/plain_numbers.h"
 #include "io/nrrd/nrrd_dwi.h"
 
 hot_status hot_dwi_load_sample(hot_context *context, const char *path, const char *bval, const char *bvec,
@@ -13,7 +13,6 @@ hot_status hot_dwi_load_sample(hot_context *context, const char *path, const cha
     *dwi = NULL;
     if (!path || !path[0])
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI needs a file name");
-    locale_t before = hot_plain_numbers_begin();
     hot_status status = hot_input_open(context, path, &input);
     if (status == HOT_OK && input.kind == HOT_FILE_NRRD && (bval || bvec))
         status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, bval ? "bval" : "bvec",
@@ -23,12 +22,12 @@ hot_status hot_dwi_load_sample(hot_context *context, const char *path, const cha
         status = input.kind == HOT_FILE_NRRD ? hot_dwi_load_nrrd(context, &input, sample, dwi)
                                              : hot_dwi_load_image(context, &input, bval, bvec, sample, dwi);
     hot_input_close(context, &input);
-    hot_plain_numbers_end(before);
     return status;
 }
 
 hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
 {
+    HOT_ENTRY(context);
     if (dwi)
         *dwi = NULL;
     HOT_NEED(context, path, dwi);

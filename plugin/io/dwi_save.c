@@ -4,10 +4,10 @@
 
 #include "dwi/dwi_private.h"
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "io/common/output.h"
 #include "io/common/paths.h"
-#include "io/common/plain_numbers.h"
 #include "io/fsl/fsl_dwi.h"
 #include "io/mrtrix/mif_write.h"
 #include "io/nrrd/nrrd_dwi.h"
@@ -77,6 +77,7 @@ static hot_status arranged(hot_context *context, const hot_dwi *dwi, hot_sample 
 
 hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, path);
     hot_status status = HOT_OK;
     for (size_t i = 0; i < dwi->input_count && status == HOT_OK; i++)
@@ -104,11 +105,11 @@ static hot_status check_inputs(hot_context *context, const hot_dwi *dwi, const c
 
 hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, path);
     hot_sample sample;
     const void *samples;
     void *copy = NULL;
-    locale_t before = hot_plain_numbers_begin();
     hot_status status = check_inputs(context, dwi, path);
     if (status == HOT_OK)
         status = arranged(context, dwi, &sample, &samples, &copy);
@@ -117,6 +118,5 @@ hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *pa
                  : hot_path_is_mif(path) ? hot_dwi_save_mif(context, dwi, path, sample, samples)
                                          : hot_dwi_save_nrrd(context, dwi, path, sample, samples);
     hot_context_free(context, copy);
-    hot_plain_numbers_end(before);
     return status;
 }

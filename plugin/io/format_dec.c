@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "io/common/image_save.h"
 #include "io/common/paths.h"
 #include "io/nrrd/nrrd_values.h"
@@ -21,7 +22,7 @@ static float color(const hot_fiber_field *fibers, size_t voxel, size_t d)
 
 static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t voxel = first; voxel < first + count; voxel++)
         samples[voxel - first] = color(from, voxel, number);
 }
@@ -33,7 +34,7 @@ static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers
     float *colors = hot_context_alloc(context, voxels, 3 * sizeof *colors);
     if (!colors)
         return HOT_ERROR_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t i = 0; i < 3 * voxels; i++)
         colors[i] = color(fibers, i / 3, i % 3);
     const hot_nrrd_values values = {.grid = &fibers->grid, .data = colors, .per = {3}, .kind = HOT_NRRD_COLOR,
@@ -45,6 +46,7 @@ static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers
 
 hot_status hot_write_dec(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     if (hot_path_has_suffix(path, ".png"))
         return hot_color_picture(context, fibers, path);
     hot_status status = hot_path_check_image(context, path);

@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "map_save.h"
 
 static hot_status write_map(hot_context *context, const hot_tensor_field *tensors, const char *name, const char *path)
@@ -19,6 +20,7 @@ static hot_status write_map(hot_context *context, const hot_tensor_field *tensor
 #define MAP(NAME)                                                                                                      \
     hot_status hot_write_##NAME(hot_context *context, const hot_tensor_field *tensors, const char *path)               \
     {                                                                                                                  \
+        HOT_ENTRY(context);                                                                                            \
         return write_map(context, tensors, #NAME, path);                                                               \
     }
 MAP(fa)
@@ -30,6 +32,7 @@ MAP(nufo)
 
 hot_status hot_write_amplitude(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     const size_t per = (size_t)fibers->max_fibers, count = hot_grid_voxels(&fibers->grid) * per;
     float *values = hot_context_alloc(context, count, sizeof *values);
     for (size_t i = 0; values && i < count; i++) {
@@ -57,12 +60,14 @@ static hot_status save_found(hot_context *context, const hot_tensor_field *field
 
 hot_status hot_tensor_field_save_tissues(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, field, path);
     return save_found(context, field, 0, path);
 }
 
 hot_status hot_tensor_field_save_residual(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, field, path);
     return save_found(context, field, 1, path);
 }

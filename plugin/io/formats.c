@@ -1,4 +1,5 @@
 #include "io/common/formats.h"
+#include "common/entry.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -96,6 +97,7 @@ static int has_suffix(const char *name, const char *suffixes)
 
 const hot_export_format *hot_export_format_find(const char *name, const char *path)
 {
+    HOT_ENTRY(NULL);
     if (name) {
         for (int i = 0; i < FORMATS; i++)
             if (strcmp(formats[i]->name, name) == 0)

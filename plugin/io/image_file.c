@@ -3,6 +3,7 @@
 
 #include "common/arguments.h"
 #include "core/grid_match.h"
+#include "common/entry.h"
 #include "core/image.h"
 #include "io/common/image_save.h"
 #include "io/common/paths.h"
@@ -42,6 +43,7 @@ static hot_status load_single(hot_context *context, const char *what, const char
 hot_status hot_image_load_values(hot_context *context, const char *path, hot_grid *grid, float **values,
                                  size_t *count)
 {
+    HOT_ENTRY(context);
     if (values)
         *values = NULL;
     HOT_NEED(context, path, grid, values, count);
@@ -101,6 +103,7 @@ static size_t threshold(const float *values, size_t voxels, uint8_t *bytes)
 
 hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
 {
+    HOT_ENTRY(context);
     if (mask)
         *mask = NULL;
     HOT_NEED(context, path, grid, mask);
@@ -132,6 +135,7 @@ hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid 
 
 hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
+    HOT_ENTRY(context);
     if (values)
         *values = NULL;
     HOT_NEED(context, path, grid, values);
@@ -151,12 +155,14 @@ hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const 
 
 hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, mask, path);
     return hot_map_save_bytes(context, &mask->grid, mask->bytes, path);
 }
 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
+    HOT_ENTRY(context);
     if (map)
         *map = NULL;
     HOT_NEED(context, path, grid, map);
@@ -183,7 +189,7 @@ typedef struct vectors {
 static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const interleaved *map = from;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t v = first; v < first + count; v++)
         samples[v - first] = map->values[v * map->per + number];
 }
@@ -209,13 +215,14 @@ static void fill_vectors(hot_context *context, const void *from, size_t number, 
     fill(context, &map->as_they_are, number, first, count, samples);
     if (map->sign[number % 3] > 0)
         return;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t v = first; v < first + count; v++)
         samples[v - first] = 0 - samples[v - first]; /* not -0 */
 }
 
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, maps, name, path);
     const size_t fibers = (size_t)maps->max_fibers;
     const struct { const char *name; const void *values; size_t per; } all[] = {
@@ -254,6 +261,7 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
 
 hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phantom, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, phantom, path);
     return hot_map_save(context, hot_dwi_grid(hot_phantom_dwi(phantom)), hot_phantom_tissue_map(phantom),
                         HOT_PHANTOM_MAP, NULL, path);
@@ -261,6 +269,7 @@ hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phan
 
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, noise, path);
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)

@@ -3,7 +3,6 @@
 
 #include "core/image.h"
 #include "io/common/input.h"
-#include "io/common/plain_numbers.h"
 #include "io/common/stream.h"
 #include "io/mrtrix/mif_read.h"
 #include "io/nifti/nifti_read.h"
@@ -17,11 +16,9 @@ hot_status hot_image_open_input(hot_context *context, hot_input *input, hot_imag
     image->name = hot_string_copy(context, hot_input_name(input->path));
     if (!image->name)
         return HOT_ERROR_MEMORY;
-    locale_t before = hot_plain_numbers_begin();
     hot_status status = input->kind == HOT_FILE_NIFTI ? hot_nifti_open(context, input, image)
                         : input->kind == HOT_FILE_MIF ? hot_mif_open(context, input, image)
                                                       : hot_nrrd_open_image(context, input, image);
-    hot_plain_numbers_end(before);
     return status;
 }
 

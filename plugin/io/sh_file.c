@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/options.h"
+#include "common/entry.h"
 #include "dwi/frames.h"
 #include "io/common/directions_check.h"
 #include "io/common/input.h"
@@ -160,6 +161,7 @@ static hot_status load_harmonics(hot_image *image, hot_sh_basis basis, const cha
 hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
                                     hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     if (field)
         *field = NULL;
     HOT_NEED(context, path, field);

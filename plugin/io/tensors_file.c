@@ -2,6 +2,7 @@
  * then one for each unique value. */
 #include "common/arguments.h"
 #include "io/common/image_save.h"
+#include "common/entry.h"
 #include "io/common/input.h"
 #include "io/common/paths.h"
 #include "io/nrrd/nrrd_tensors.h"
@@ -25,6 +26,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 
 hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, field, path);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
@@ -81,6 +83,7 @@ hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
 
 hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     if (field)
         *field = NULL;
     HOT_NEED(context, path, field);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adc_signals.h"
+#include "common/entry.h"
 #include "positive.h"
 
 static hot_status adc_select(hot_plan *plan, int say)
@@ -110,7 +111,7 @@ static hot_status fit_weighted(const hot_plan *plan, size_t count, const float *
         status = hot_fit_linear_f32(context, used, used, plan->predict, n, input, used, weight, rows);
         if (status != HOT_OK)
             goto cleanup;
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static) if (n > 256)
+#pragma omp parallel for num_threads(hot_team(n > 256 ? hot_context_threads(context) : 1)) schedule(static)
         for (size_t v = 0; v < n; v++) {
             float *w = weight + v * rows;
             /* within what a float holds; a ratio above e or below e^-20 is noise or nonsense */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "adc_signals.h"
+#include "common/entry.h"
 
 enum { ROUNDS = 10, BATCH = 2048 };
 
@@ -88,7 +89,7 @@ static hot_status solve(batch *b, float *next_c)
     const size_t columns = plan->columns;
     hot_status status = HOT_OK;
     for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static) if (b->count > 64)
+#pragma omp parallel for num_threads(hot_team(b->count > 64 ? hot_context_threads(context) : 1)) schedule(static)
         for (size_t n = 0; n < b->count; n++)
             linearise(b, n);
         status = hot_fit_weighted_f32(context, plan->rows, columns, plan->design, b->count, b->y, b->weight, next_c,

@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "dwi/scheme.h"
+#include "common/entry.h"
 #include "dwi/select.h"
 #include "model.h"
 
@@ -13,6 +14,7 @@ static const double slack = 1.05;
 hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double b_max,
                                     hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     if (field)
         *field = NULL;
     HOT_NEED(context, dwi, field);

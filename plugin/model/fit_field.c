@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/options.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "dwi/summary.h"
 #include "model.h"
@@ -172,6 +173,7 @@ static hot_status make_room_for_extra(const hot_plan *plan, hot_tensor_field *fi
 hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                 const hot_fit_options *options, hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     if (field)
         *field = NULL;
     HOT_NEED(context, dwi, field);

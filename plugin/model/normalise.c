@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dwi/summary.h"
+#include "common/entry.h"
 #include "normalise.h"
 
 enum { DEGREE = 3, TERMS_MAX = 20, ROUNDS = 15, BALANCE_ROUNDS = 7, BLOCK = 4096, UNKNOWNS_MAX = TERMS_MAX };
@@ -104,7 +105,7 @@ static hot_status least_squares(const normaliser *n, size_t unknowns, make_row *
     normal_equations *parts = hot_context_calloc(n->context, blocks, sizeof *parts);
     if (!parts)
         return HOT_ERROR_MEMORY;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(n->context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(n->context)))
     for (size_t b = 0; b < blocks; b++)
         for (size_t v = b * BLOCK; v < n->count && v < (b + 1) * BLOCK; v++) {
             double row[UNKNOWNS_MAX];
@@ -133,7 +134,7 @@ static size_t find_outliers(normaliser *n, double times)
 {
     size_t changed = 0;
     double quartile[2];
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(n->context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(n->context)))
     for (size_t v = 0; v < n->count; v++) {
         n->value[v] = log(balanced_sum(n, v)) - n->field[v];
         n->sorted[v] = (float)n->value[v];
@@ -177,7 +178,7 @@ static hot_status find_field(normaliser *n)
         return hot_context_fail_parameter(n->context, HOT_ERROR_DATA, "normalise",
                                           "%zu voxels do not determine a field of %zu coefficients", n->count,
                                           n->terms);
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(n->context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(n->context)))
     for (size_t v = 0; v < n->count; v++) {
         double row[TERMS_MAX];
         terms_at(n, n->place[v], row);

@@ -6,6 +6,7 @@
 
 #include "common/options.h"
 #include "dwi/scheme.h"
+#include "common/entry.h"
 #include "model.h"
 
 #define MODEL_ADDRESS(NAME) &hot_model_##NAME,
@@ -292,7 +293,7 @@ void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, c
                      hot_plan_transform *transform)
 {
     const size_t used = plan->used_count, volumes = plan->volumes;
-#pragma omp parallel for num_threads(hot_context_threads(plan->context)) schedule(static) if (count > 256)
+#pragma omp parallel for num_threads(hot_team(count > 256 ? hot_context_threads(plan->context) : 1)) schedule(static)
     for (size_t v = 0; v < count; v++) {
         const float *in = signals + v * volumes;
         float *out = y + v * used;
@@ -325,7 +326,7 @@ hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals
 {
     const size_t width = hot_plan_width(plan);
     float *s0 = work, *y = work + count;
-#pragma omp parallel for num_threads(hot_context_threads(plan->context)) schedule(static) if (count > 256)
+#pragma omp parallel for num_threads(hot_team(count > 256 ? hot_context_threads(plan->context) : 1)) schedule(static)
     for (size_t v = 0; v < count; v++)
         s0[v] = usable_s0(plan, signals + v * plan->volumes);
     hot_status status = plan->model->fit(plan, count, signals, s0, y, values);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "positive.h"
+#include "common/entry.h"
 #include "symtensor/sphere.h"
 
 enum { DIRECTIONS = 512, COLUMNS_MAX = HOT_MODEL_TERMS_MAX + 1, SWEEPS = 400 };
@@ -129,7 +130,7 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
     status = hot_sh_values_f64(plan->order, DIRECTIONS, directions, forms);
     if (status != HOT_OK)
         goto cleanup;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 64) if (count > 64)
+#pragma omp parallel for num_threads(hot_team(count > 64 ? threads : 1)) schedule(dynamic, 64)
     for (size_t v = 0; v < count; v++) {
         if (!(s0[v] > 0) || hot_context_cancelled(context))
             continue;

@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "model.h"
+#include "common/entry.h"
 
 enum { LMAX_MAX = 16, NODES = 64 };
 
@@ -45,6 +46,7 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b, const double *rows,
                                hot_response **response)
 {
+    HOT_ENTRY(context);
     if (response)
         *response = NULL;
     HOT_NEED(context, b, rows, response);
@@ -100,6 +102,7 @@ static void gauss_legendre(double *node, double *weight)
 hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double axial, double radial, double s0,
                                int lmax, hot_response **response)
 {
+    HOT_ENTRY(context);
     if (response)
         *response = NULL;
     HOT_NEED(context, dwi, response);
@@ -219,6 +222,7 @@ static int next_lower(const hot_response *response, size_t row)
 
 hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, response);
     size_t count = 0;
     for (size_t s = 0; s < response->shells; s++) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "dwi/summary.h"
 
@@ -101,7 +102,7 @@ double hot_response_find_noise(const hot_response_search *search)
 /* What each of the chosen has of contrast in a half of its volumes, over its b=0 signal. */
 static void find_contrasts(const hot_response_search *search, int half, hot_merit *contrasts)
 {
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(search->context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(search->context)))
     for (size_t i = 0; i < search->chosen; i++) {
         const size_t place = contrasts[i].place = search->merits[i].place;
         hot_response_off_axis(search, search->signals + place * search->volumes, search->candidates[place].axis,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 
 /* USUAL: voxels that are searched for usual single fibres; in so many a tenth are as many as the best may be. */
@@ -65,7 +66,7 @@ static hot_status first_choice(hot_response_search *search, hot_response **respo
     size_t usable = 0;
     hot_status status = fit_sample(search, &options, NULL, &values, &merits);
     if (status == HOT_OK) {
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static) reduction(+ : usable)
+#pragma omp parallel for num_threads(hot_team(hot_context_threads(context))) schedule(static) reduction(+ : usable)
         for (size_t v = 0; v < search->sampled; v++) {
             double axis[3];
             const int fitted = values[7 * v] > 0 && !hot_context_cancelled(context);
@@ -112,7 +113,7 @@ static hot_status search_sample(hot_response_search *search, const hot_response 
     hot_merit *merits;
     hot_status status = fit_sample(search, &options, response, &values, &merits);
     if (status == HOT_OK) {
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(dynamic, 256)
+#pragma omp parallel for num_threads(hot_team(hot_context_threads(context))) schedule(dynamic, 256)
         for (size_t v = 0; v < search->sampled; v++) {
             size_t highest;
             if (hot_context_cancelled(context))
@@ -169,7 +170,7 @@ static hot_status choose(hot_response_search *search, const hot_response *respon
         status = hot_response_match(context, response, search->dwi, search->row);
     if (status != HOT_OK)
         return status;
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(dynamic, 32)
+#pragma omp parallel for num_threads(hot_team(hot_context_threads(context))) schedule(dynamic, 32)
     for (size_t i = 0; i < search->count; i++)
         if (!hot_context_cancelled(context))
             judge(search, response, tensors + i * width, i);
@@ -252,6 +253,7 @@ static hot_status choose_order(hot_response_search *search)
 hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                  hot_response **response, size_t *voxels)
 {
+    HOT_ENTRY(context);
     if (response)
         *response = NULL;
     HOT_NEED(context, dwi, response);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/fields.h"
+#include "common/entry.h"
 
 void hot_response_destroy(hot_response **response)
 {
@@ -19,6 +20,7 @@ double hot_response_noise(const hot_response *response) { return response ? resp
 
 hot_status hot_response_set_noise(hot_response *response, double noise)
 {
+    HOT_ENTRY(NULL);
     if (!response)
         return HOT_ERROR_ARGUMENT;
     if (!(noise >= 0 && noise < 1))

@@ -6,6 +6,7 @@
 
 #include "common/arguments.h"
 #include "dwi/gather.h"
+#include "common/entry.h"
 #include "response_estimate.h"
 #include "symtensor/sphere.h"
 
@@ -532,6 +533,7 @@ static int usual_layers(hot_context *context, const hot_grid *grid)
 hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          int erode, hot_response *responses[3], size_t voxels[3])
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, responses);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid,

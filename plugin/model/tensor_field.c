@@ -1,6 +1,7 @@
 /* A field of packed symmetric tensors: memory and access. */
 #include "common/arguments.h"
 #include "core/fields.h"
+#include "common/entry.h"
 
 #include <string.h>
 
@@ -36,6 +37,7 @@ hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int
 hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
                                    const float *values, hot_tensor_field **field)
 {
+    HOT_ENTRY(context);
     if (field)
         *field = NULL;
     HOT_NEED(context, grid, model, values, field);
@@ -87,6 +89,7 @@ size_t hot_tensor_field_tissues(const hot_tensor_field *field)
 hot_status hot_tensor_field_amounts(hot_context *context, const hot_tensor_field *field, float *amounts,
                                     float *residual)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, field);
     if (!field->extra)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a field of the model %s has no tissues; msmt's has",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <teem/air.h>
 
+#include "common/entry.h"
 #include "io/common/output.h"
 #include "module.h"
 #include "run/run.h"
@@ -213,6 +214,7 @@ static void describe(const job *j, char message[MODULE_MESSAGE])
 
 int hot_module_run(const hot_module_values *values, const hot_module_watch *watch, char message[MODULE_MESSAGE])
 {
+    HOT_ENTRY(NULL);
     job j = {.values = values, .watch = watch};
     hot_run_options options;
     const hot_context_options settings = {

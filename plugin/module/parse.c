@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/common/plain_numbers.h"
+#include "common/entry.h"
 #include "module.h"
 
 #define AT(name) offsetof(hot_module_values, name)
@@ -262,12 +262,11 @@ int hot_module_parse(int argc, char *const *argv, int own_process, hot_module_va
     memset(values, 0, sizeof *values);
     memset(request, 0, sizeof *request);
     message[0] = '\0';
-    locale_t before = hot_plain_numbers_begin(); /* a German desktop would read 0.5 as 0 */
+    HOT_ENTRY(NULL); /* a German desktop would read 0.5 as 0 */
     int bad = 0;
     for (size_t i = 0; i < PARAMETERS && !bad; i++)
         bad = parameters[i].preset ? store(&parameters[i], parameters[i].preset, values, message) : 0;
     if (!bad)
         bad = parse(argc, argv, own_process, values, request, message);
-    hot_plain_numbers_end(before);
     return bad;
 }

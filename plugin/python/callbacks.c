@@ -1,10 +1,11 @@
 #define _DEFAULT_SOURCE
 #include "callbacks.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
+
+#include "common/entry.h"
 
 /* How often the calling thread looks for signals, seconds: taking the interpreter's lock costs some microseconds when
  * it is free, and more when other Python threads compute. */
@@ -104,7 +105,7 @@ void hot_python_begin(hot_python_call *call)
     call->stop = 0;
 }
 
-void hot_python_before_fork(void) { omp_pause_resource_all(omp_pause_soft); }
+void hot_python_before_fork(void) { hot_team_end(); }
 
 int hot_command_main(int argc, char **argv); /* main of plugin/cli, renamed (CMakeLists.txt) */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "common/entry.h"
 
 enum { WINDOW = 10, TILE = 52, FINER = 2, STEPS = 20, HALVINGS = 6, FIBERS = 4 };
 
@@ -157,7 +158,7 @@ static hot_status draw(hot_page *page, const hot_panel *panel, const hot_page_wi
     unsigned char *rgb = hot_context_alloc(page->context, width * height, 3);
     if (!rgb)
         return HOT_ERROR_MEMORY;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_context_threads(page->context))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(hot_context_threads(page->context)))
     for (size_t v = 0; v < voxels; v++) {
         const size_t column = v % w->columns, row = v / w->columns;
         body b;

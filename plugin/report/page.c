@@ -5,7 +5,7 @@
 
 #include "common/arguments.h"
 #include "io/common/output.h"
-#include "io/common/plain_numbers.h"
+#include "common/entry.h"
 #include "page.h"
 
 /* ---- The head -------------------------------------------------------------------------------------------------- */
@@ -299,15 +299,14 @@ hot_status hot_page_put(hot_context *context, FILE *file, const void *what)
 
 hot_status hot_run_report(hot_context *context, const char *folder, const char *background, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, folder, path);
     if (!folder || !path)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run_report: no folder, or no place for the page");
     hot_page page = {.context = context, .folder = folder};
-    locale_t before = hot_plain_numbers_begin();
     hot_status status = hot_page_read(&page, background);
     if (status == HOT_OK)
         status = hot_output_write(context, path, hot_page_put, &page);
-    hot_plain_numbers_end(before);
     hot_page_free(&page);
     return status;
 }

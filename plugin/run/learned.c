@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "fibers/signal_samples.h"
 #include "model/model.h"
@@ -452,6 +453,7 @@ cleanup:
 
 hot_status hot_run_learned_record(hot_context *context, const char *path, char **record)
 {
+    HOT_ENTRY(context);
     if (record)
         *record = NULL;
     HOT_NEED(context, path, record);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "io/common/output.h"
 #include "model/model.h"
 #include "resume.h"
@@ -336,6 +337,7 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
 
 hot_status hot_run_parts_record(hot_context *context, const char *folder, char **record)
 {
+    HOT_ENTRY(context);
     if (record)
         *record = NULL;
     HOT_NEED(context, folder, record);

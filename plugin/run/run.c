@@ -3,10 +3,9 @@
 #include "run.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 #include <time.h>
-
-#include <omp.h>
 
 #include "common/arguments.h"
 #include "common/backend.h"
@@ -311,7 +310,7 @@ static void count_fibers(hot_run_job *job)
     const uint8_t *inside = hot_mask_bytes(job->share ? job->share : job->mask);
     const size_t voxels = hot_grid_voxels(hot_fiber_field_grid(job->fibers));
     size_t counts[5] = {0};
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(job->context)) reduction(+ : counts)
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(job->context))) reduction(+ : counts)
     for (size_t voxel = 0; voxel < voxels; voxel++)
         if (inside[voxel])
             counts[found[voxel] < 4 ? found[voxel] : 4]++;
@@ -450,6 +449,7 @@ static hot_status write_page(hot_run_job *job)
 
 hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     hot_run_job job = {.context = context, .log = cJSON_CreateArray()};
     hot_context_listen(context, hear, &job);
@@ -528,6 +528,7 @@ cleanup:
 hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
                            hot_run_fields *fields, hot_run_result *result)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, dwi, fields);
     const hot_run_options none = {.size = sizeof none};
     hot_run_job job = {.context = context};

@@ -29,6 +29,8 @@
 #include <vtkXMLImageDataWriter.h>
 #include <vtkXMLPolyDataWriter.h>
 
+#include "common/entry.h"
+
 namespace {
 
 /* C++ may throw, C may not see it. */
@@ -284,18 +286,21 @@ hot_status write_object(hot_context *context, vtkDataObject *object, const std::
 
 hot_status hot_vtk_lines(hot_context *context, const hot_fiber_field *fibers, void **polydata)
 {
+    HOT_ENTRY(context);
     *polydata = nullptr;
     return guarded(context, [&] { return make_lines(context, fibers, polydata); });
 }
 
 hot_status hot_vtk_image(hot_context *context, const hot_fiber_field *fibers, void **image)
 {
+    HOT_ENTRY(context);
     *image = nullptr;
     return guarded(context, [&] { return make_image(context, fibers, image); });
 }
 
 hot_status hot_vtk_glyphs(hot_context *context, const hot_tensor_field *tensors, void **polydata)
 {
+    HOT_ENTRY(context);
     hot_glyphs *glyphs = nullptr;
     *polydata = nullptr;
     hot_status status = hot_glyphs_create(context, tensors, HOT_SPACE_LPS, &glyphs);
@@ -307,6 +312,7 @@ hot_status hot_vtk_glyphs(hot_context *context, const hot_tensor_field *tensors,
 
 hot_status hot_vtk_write(hot_context *context, void *object, const char *path)
 {
+    HOT_ENTRY(context);
     return guarded(context, [&] { return write_object(context, static_cast<vtkDataObject *>(object), path); });
 }
 

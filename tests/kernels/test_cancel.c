@@ -1,11 +1,18 @@
 /* A call on the CPU asks whether it is cancelled many times within one large item, and then stops: otherwise nobody
  * could end the job of one large matrix or tensor. How often is counted, not timed. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
 #include <hotfiber/contract.h>
 #include <hotfiber/cpd.h>
+#include <hotfiber/denoise.h>
+#include <hotfiber/fit.h>
 #include <hotfiber/heev.h>
+#include <hotfiber/sshopm.h>
+#include <hotfiber/symtensor.h>
 #include <hotfiber/tridiag.h>
+
+#include <time.h>
 
 typedef struct asked {
     long times, until; /* answers yes from the until-th time on; 0: never */
@@ -72,6 +79,119 @@ static hot_status run(job *what, asked *how_often, const double *x, double *y)
     return status;
 }
 
+/* ---- One item that takes seconds or more: asked again and again, and stopped. The time is that of the calling thread,
+ * and what is allowed many times what is promised: other programs do not matter. */
+static struct {
+    double last, longest, limit;
+    long asked;
+} meter;
+
+static double thread_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int stop_at_limit(void *user)
+{
+    (void)user;
+    const double now = thread_time();
+    meter.longest = fmax(meter.longest, now - meter.last);
+    meter.last = now;
+    meter.asked++;
+    return now > meter.limit;
+}
+
+static hot_status pairs(hot_context *context, int order, int dim, const double *x, double *y)
+{
+    const hot_sshopm_options options = {.size = sizeof options, .seek = HOT_ALL_PAIRS};
+    return hot_eigenpairs_f64(context, &options, order, dim, 1, x, hot_symtensor_count(order, dim), 0, NULL, 100, y,
+                              NULL);
+}
+static hot_status pairs_4_6(hot_context *c, const double *x, double *y) { return pairs(c, 4, 6, x, y); }
+static hot_status pairs_8_6(hot_context *c, const double *x, double *y) { return pairs(c, 8, 6, x, y); }
+static hot_status pairs_16_3(hot_context *c, const double *x, double *y) { return pairs(c, 16, 3, x, y); }
+static hot_status pairs_12_11(hot_context *c, const double *x, double *y) { return pairs(c, 12, 11, x, y); }
+static hot_status one_start(hot_context *context, int order, int dim, hot_shift shift, const double *x, double *y)
+{
+    const hot_sshopm_options options = {.size = sizeof options, .shift = shift, .tolerance = -1,
+                                        .max_iterations = INT32_MAX};
+    return hot_sshopm_f64(context, &options, order, dim, 1, x, hot_symtensor_count(order, dim), 1, x, y, y + 1, NULL,
+                          NULL);
+}
+static hot_status start_8_12(hot_context *c, const double *x, double *y)
+{
+    return one_start(c, 8, 12, HOT_SHIFT_ADAPTIVE, x, y);
+}
+static hot_status start_12_11(hot_context *c, const double *x, double *y)
+{
+    return one_start(c, 12, 11, HOT_SHIFT_NONE, x, y);
+}
+static hot_status start_4_3(hot_context *c, const double *x, double *y)
+{
+    return one_start(c, 4, 3, HOT_SHIFT_NONE, x, y);
+}
+static hot_status start_4_6(hot_context *c, const double *x, double *y)
+{
+    return one_start(c, 4, 6, HOT_SHIFT_ADAPTIVE, x, y);
+}
+static hot_status matrix_1024(hot_context *c, const double *x, double *y)
+{
+    return hot_syev_f64(c, NULL, 1024, 1, x, y, y + 1024, NULL);
+}
+static hot_status rows_2000000(hot_context *c, const double *x, double *y)
+{
+    return hot_tridiag_f64(c, NULL, 2000000, 1, x, x + 2000000, 2000000, y, 2000000, NULL);
+}
+static hot_status rank_900(hot_context *c, const double *x, double *y)
+{
+    const hot_cpd_options options = {.size = sizeof options, .rank = 900, .iterations = 50, .tolerance = -1};
+    return hot_cpd_f64(c, &options, 1000, 30, 30, x, y, y + 900, y + 901000, y + 930000, NULL);
+}
+static hot_status inverse(hot_context *c, const double *x, double *y)
+{
+    return hot_fit_pseudo_inverse(c, 1500, 1000, x, NULL, y, y + 1600000);
+}
+static hot_status volumes_1000(hot_context *c, const double *x, double *y)
+{
+    const size_t size[3] = {15, 15, 15};
+    return hot_denoise_f32(c, NULL, size, 1000, (const float *)x, NULL, (float *)y, NULL);
+}
+
+static void test_large(const double *x, double *y)
+{
+    static const struct { const char *name; job *job; } large[] = {
+        {"eigenpairs, order 4, dim 6", pairs_4_6}, {"eigenpairs, order 8, dim 6", pairs_8_6},
+        {"eigenpairs, order 16, dim 3", pairs_16_3}, {"eigenpairs, order 12, dim 11", pairs_12_11},
+        {"one start, order 8, dim 12", start_8_12}, {"one start, order 12, dim 11", start_12_11},
+        {"one start, order 4, dim 3", start_4_3}, {"one start, order 4, dim 6", start_4_6},
+        {"a matrix of 1024 rows", matrix_1024}, {"a tridiagonal matrix of 2,000,000 rows", rows_2000000},
+        {"CP of rank 900", rank_900}, {"a pseudo-inverse of 1500 x 1000", inverse},
+        {"denoising 1000 volumes", volumes_1000}};
+    for (int device = 0; device < 2; device++) /* the reference can be stopped, too, where it is slow */
+        for (size_t i = 0; i < (device ? 8 : sizeof large / sizeof *large); i++) {
+            const hot_context_options settings = {.size = sizeof settings, .threads = 1, .stop = stop_at_limit,
+                                                  .device = device ? HOT_DEVICE_REFERENCE : HOT_DEVICE_CPU};
+            hot_context *context = NULL;
+            CHECK(hot_context_create(&settings, &context) == HOT_OK, "no context");
+            meter.last = thread_time();
+            meter.longest = 0;
+            meter.limit = meter.last + .15;
+            meter.asked = 0;
+            const hot_status status = large[i].job(context, x, y);
+            const double end = thread_time() - meter.last;
+            CHECK(status == HOT_ERROR_CANCELLED || status == HOT_OK, "%s: %s", large[i].name,
+                  hot_context_message(context));
+            CHECK(fmax(meter.longest, end) < 1.5, "%s: %.1f s between two polls", large[i].name,
+                  fmax(meter.longest, end));
+            if (getenv("HOT_TEST_TALK"))
+                printf("%-45s %5ld polls, longest %6.1f ms\n", large[i].name, meter.asked,
+                       1e3 * fmax(meter.longest, end));
+            hot_context_destroy(&context);
+        }
+}
+
 int main(void)
 {
     static const struct { const char *name; job *job; long least; } jobs[] = {
@@ -86,6 +206,8 @@ int main(void)
         CHECK(run(jobs[i].job, &soon, x, y) == HOT_ERROR_CANCELLED, "%s: not cancelled", jobs[i].name);
         CHECK(soon.times <= 4, "%s: asked %ld times after it was cancelled", jobs[i].name, soon.times - 2);
     }
+    if (x && y)
+        test_large(x, y);
     free(x);
     free(y);
     HOT_TEST_END();

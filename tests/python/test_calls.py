@@ -149,6 +149,7 @@ def main():
             ("sshopm", long_call), ("sshopm with progress", lambda: long_call(progress=lambda *_: None)),
             ("fibers", lambda: hotfiber.fibers(volume, table, mask=whole, response=(1.7e-3, .3e-3), **slow)),
             ("denoise", lambda: hotfiber.denoise(volume, step=1, **slow)),
+            ("one tensor's eigenpairs", lambda: hotfiber.eigenpairs(random.normal(size=1287), dim=6, **slow)),
             ("heev", lambda: hotfiber.heev(matrices, **slow)),
             ("cpd", lambda: hotfiber.cpd(cube, 60, tolerance=-1.0, iterations=10000, **slow))):
         timer = threading.Timer(.3, interrupt)

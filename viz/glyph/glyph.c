@@ -1,4 +1,5 @@
 #include "glyph.h"
+#include "common/entry.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -329,7 +330,7 @@ hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const
     if (status != HOT_OK)
         return status;
     const int threads = hot_context_threads(context);
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads))
     for (size_t voxel = 0; voxel < voxels; voxel++)
         radius[voxel] = largest_radius(order, scan.terms, tensors + voxel * (size_t)(scan.terms + 1), scan.form,
                                        (const float (*)[3])scan.direction);

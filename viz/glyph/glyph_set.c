@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "scene/color.h"
 #include "glyph_size.h"
 #include "share.h"
@@ -142,7 +143,7 @@ hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, cons
     if (!here)
         return HOT_OK;
     const int threads = hot_context_threads(context);
-#pragma omp parallel for schedule(static) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(hot_team(threads))
     for (size_t v = 0; v < kept; v++)
         set->step[v] = quantise(scene->tensors + (size_t)voxels[v] * (size_t)(terms + 1) + 1, terms, (int)row,
                                 set->values + v * row);

@@ -9,6 +9,7 @@
 
 #include "bench/viz/view_bench.h"
 #include "cli/cli.h"
+#include "common/entry.h"
 #include "io/common/parents.h"
 #include "io/common/paths.h"
 #include "render/picture.h"
@@ -185,6 +186,7 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
 
 int main(int argc, char **argv)
 {
+    HOT_ENTRY(NULL); /* a toolkit that draws the window's frame may set the locale */
 #ifdef __GLIBC__
     /* Mesa's software renderer asks for its vertices' memory anew with every call: kept, not given back to the system
      * and cleared by it each time, a fifth of a picture's time. Larger pieces go back. */

@@ -3,6 +3,7 @@
 
 #include "common/options.h"
 #include "render/picture.h"
+#include "common/entry.h"
 #include "scene/scene.h"
 #ifdef HOT_HAVE_GLFW
 #include "window.h"
@@ -24,6 +25,7 @@ static hot_status take_settings(hot_context *context, const char *const *setting
 
 hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, const hot_view_options *options)
 {
+    HOT_ENTRY(context);
     hot_scene *scene = NULL;
     hot_pictures *pictures = NULL;
     hot_view_state state;

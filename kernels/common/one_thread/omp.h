@@ -4,6 +4,9 @@
 #define HOT_ONE_THREAD_OMP_H
 
 enum { omp_pause_soft = 1 };
+static inline int omp_in_parallel(void) { return 0; }
+static inline int omp_get_level(void) { return 0; }
+static inline int omp_get_max_active_levels(void) { return 1; }
 static inline int omp_get_thread_num(void) { return 0; }
 static inline int omp_get_num_threads(void) { return 1; }
 static inline int omp_get_num_procs(void) { return 1; }

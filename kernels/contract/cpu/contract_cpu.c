@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "contract/contract_plan.h"
+#include "common/entry.h"
 #include "contract/contract_tuning.h"
 #include "contract_variant.h"
 
@@ -259,7 +260,7 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
             do_task(&args, begin, 0);
             continue;
         }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(threads))
         for (size_t task = begin; task < end; task++)
             do_task(&args, task, (size_t)omp_get_thread_num());
     }

@@ -1,5 +1,6 @@
 /* See cpd_factors.h. */
 #include "cpd_factors.h"
+#include "common/entry.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,9 +9,10 @@ enum { ROWS = 64 }; /* rows that are solved together */
 
 void hot_cpd_gram(size_t n, size_t rank, const double *f, double *gram, int threads)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (rank * rank * n > 100000)
+    const hot_context *context = hot_entry_context();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(rank * rank * n > 100000 ? threads : 1))
     for (size_t r = 0; r < rank; r++)
-        for (size_t s = 0; s <= r; s++) {
+        for (size_t s = 0; s <= r && !(s == 0 && context && hot_context_cancelled(context)); s++) {
             const double *x = f + n * r, *y = f + n * s;
             double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -31,6 +33,8 @@ static int cholesky(size_t rank, double *matrix, double least)
 {
     for (size_t r = 0; r < rank; r++) {
         double *row = matrix + r * rank;
+        if (r % 64 == 63 && hot_entry_cancelled())
+            return 1; /* nobody uses it */
         for (size_t s = 0; s <= r; s++) {
             const double *other = matrix + s * rank;
             double sum = row[s];
@@ -67,8 +71,11 @@ double hot_cpd_factorise(size_t rank, double *matrix, double *kept, double eps)
 
 void hot_cpd_solve(size_t n, size_t rank, const double *factor, double *m, int threads)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n * rank * rank > 100000)
+    const hot_context *context = hot_entry_context();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(n * rank * rank > 100000 ? threads : 1))
     for (size_t first = 0; first < n; first += ROWS) {
+        if (context && hot_context_cancelled(context))
+            continue;
         const size_t rows = n - first < ROWS ? n - first : ROWS;
         for (size_t r = 0; r < rank; r++) {
             double *y = m + n * r + first;
@@ -96,8 +103,11 @@ void hot_cpd_solve(size_t n, size_t rank, const double *factor, double *m, int t
 void hot_cpd_solve_non_negative(size_t n, size_t rank, const double *v, const double *m, double *f, int threads)
 {
     enum { SWEEPS = 8 };
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n * rank * rank > 10000)
+    const hot_context *context = hot_entry_context();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(n * rank * rank > 10000 ? threads : 1))
     for (size_t first = 0; first < n; first += ROWS) {
+        if (context && hot_context_cancelled(context))
+            continue;
         const size_t rows = n - first < ROWS ? n - first : ROWS;
         for (int sweep = 0; sweep < SWEEPS; sweep++)
             for (size_t r = 0; r < rank; r++) {

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "common/lapack.h"
 
 #define CPD_T double
@@ -135,7 +136,7 @@ static void multiply_all(const hot_cpd_tensor *t, int ta, const size_t size[3], 
 {
     const size_t each = !ta && size[1] <= SMALL / SMALL_PIECE / size[2] ? SMALL_PIECE : PIECE,
                  pieces = (size[0] + each - 1) / each;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (pieces > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(pieces > 1 ? t->threads : 1))
     for (size_t piece = 0; piece < pieces; piece++) {
         if (hot_context_cancelled(t->context))
             continue;
@@ -240,7 +241,7 @@ double hot_cpd_residual(const hot_cpd_tensor *t, const double *lambda, const voi
 {
     const size_t *n = t->n, each = n[0] * n[1];
     double sum = 0;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (each * t->rank > 1000)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(each * t->rank > 1000 ? t->threads : 1))
     for (size_t k = 0; k < n[2]; k++) {
         per_k[k] = 0;
         if (hot_context_cancelled(t->context))

@@ -7,7 +7,7 @@ static void CPD(over_second)(const CPD_T *sums, size_t rows, size_t count, size_
 {
     enum { BLOCK = 256 };
     const size_t blocks = (rows + BLOCK - 1) / BLOCK;
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows * count * rank > 20000)
+#pragma omp parallel for schedule(static) num_threads(hot_team(rows * count * rank > 20000 ? threads : 1))
     for (size_t task = 0; task < blocks * rank; task++) {
         const size_t r = task / blocks, begin = task % blocks * BLOCK,
                      here = rows - begin < BLOCK ? rows - begin : BLOCK;
@@ -27,7 +27,7 @@ static void CPD(over_second)(const CPD_T *sums, size_t rows, size_t count, size_
 static void CPD(over_first)(const CPD_T *sums, size_t rows, size_t count, size_t rank, const CPD_T *a, double *out,
                             size_t first, size_t ldo, int threads)
 {
-#pragma omp parallel for schedule(static) num_threads(threads) if (rows * count * rank > 20000)
+#pragma omp parallel for schedule(static) num_threads(hot_team(rows * count * rank > 20000 ? threads : 1))
     for (size_t task = 0; task < count * rank; task++) {
         const size_t r = task / count, j = task % count;
         const CPD_T *from = sums + rows * (j + count * r), *with = a + rows * r;

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include "common/context_internal.h"
+#include "common/entry.h"
 #include "common/lapack.h"
 #include "denoise/denoise.h"
 
@@ -50,7 +51,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
         const size_t rows = rows_j * rows_k, step = 4 * (size_t)threads;
         for (size_t begin = 0; begin < rows && status == HOT_OK; begin += step) {
             const size_t end = rows - begin < step ? rows : begin + step;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(hot_team(threads))
             for (size_t r = begin; r < end; r++)
                 row(args, j0 + r % rows_j * apart_j, args->place0 + k0 + r / rows_j * apart_k,
                     scratch + each * (size_t)omp_get_thread_num());
@@ -66,6 +67,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
 hot_status hot_denoise_cpu(hot_context *context, void *argument)
 {
     denoise_args *args = argument;
+    args->context = context;
     hot_status status = hot_denoise_begin(context, args);
     if (status == HOT_OK)
         status = do_rows(context, args);

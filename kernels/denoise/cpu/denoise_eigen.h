@@ -55,13 +55,15 @@ static void update_and_multiply(size_t m, vd *restrict a, const vd *restrict v, 
 
 /* A becomes its reflectors: row i, columns 0 ... i - 1, is the vector whose last element is 1, with tau[i]. d:
  * diagonal; e[i] couples i - 1 and i, e[0] = 0. workspace: 4 n. */
-static void reduce(size_t n, vd *a, vd *d, vd *e, vd *tau, vd *workspace)
+static void reduce(const hot_context *context, size_t n, vd *a, vd *d, vd *e, vd *tau, vd *workspace)
 {
     vd *w = workspace, *p = workspace + n, *none = workspace + 2 * n;
     const vd *v = none;
     for (size_t k = 0; k < n; k++)
         none[k] = w[k] = vsetd(0);
     for (size_t i = n; i-- > 0;) {
+        if (i % 32 == 31 && hot_context_cancelled(context))
+            break;
         vd *x = row_of(a, i), rest = vsetd(0);
         for (size_t k = 0; k <= i; k++)
             x[k] = x[k] - v[i] * w[k] - w[i] * v[k];

@@ -62,13 +62,15 @@ static void update_and_multiply_complex(size_t m, vd *restrict a, const vd *rest
 }
 
 /* As reduce; tau: n complex numbers, workspace: 6 n. */
-static void reduce_complex(size_t n, vd *a, vd *d, vd *e, vd *tau, vd *workspace)
+static void reduce_complex(const hot_context *context, size_t n, vd *a, vd *d, vd *e, vd *tau, vd *workspace)
 {
     vd *w = workspace, *p = workspace + 2 * n, *none = workspace + 4 * n;
     const vd *v = none;
     for (size_t k = 0; k < 2 * n; k++)
         none[k] = w[k] = vsetd(0);
     for (size_t i = n; i-- > 0;) {
+        if (i % 32 == 31 && hot_context_cancelled(context))
+            break;
         vd *x = row_of(a, i) + i * (i + 1) / 2, rest = vsetd(0);
         for (size_t k = 0; k <= i; k++)
             UPDATE(x[2 * k], x[2 * k + 1], k, v[2 * i], v[2 * i + 1], w[2 * i], w[2 * i + 1]);

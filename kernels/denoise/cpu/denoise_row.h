@@ -338,14 +338,16 @@ static void do_batch(const denoise_args *args, const row_workspace *work, size_t
     vl lost = {0};
     const int is_complex = args->options.is_complex;
     if (is_complex)
-        reduce_complex(n, work->a, work->d, work->e, work->tau, work->more);
+        reduce_complex(args->context, n, work->a, work->d, work->e, work->tau, work->more);
     else
-        reduce(n, work->a, work->d, work->e, work->tau, work->more);
+        reduce(args->context, n, work->a, work->d, work->e, work->tau, work->more);
+    if (hot_context_cancelled(args->context))
+        return;
     for (size_t i = 0; i < n; i++)
         trace += work->d[i];
     scale_tridiagonal(n, work->d, work->e, work->e2, &norm, &low, &high);
     const size_t most = find_signal(args, work, trace, norm, low, high, lanes, values, signal, variance);
-    for (size_t k = 0; k < most; k++) {
+    for (size_t k = 0; k < most && !hot_context_cancelled(args->context); k++) {
         vd *z = work->vectors + k * n;
         twisted_vector(n, work->d, work->e, values[k], work->up, work->down, z);
         const vl now = orthogonalise(n, work->vectors, k, z);
@@ -381,7 +383,7 @@ void HOT_VARIANT(hot_denoise_row)(const denoise_args *args, size_t place_j, size
         if (hot_denoise_wanted(args, corner)) {
             if (over_volumes) {
                 next = next > corner[0] ? next : corner[0];
-                for (; next < corner[0] + args->window[0]; next++)
+                for (; next < corner[0] + args->window[0] && !hot_context_cancelled(args->context); next++)
                     column_gram(args, next, corner, &work, work.grams + next % args->window[0] * gram);
             } else {
                 window_gram(args, corner, &work, work.grams);

@@ -7,6 +7,7 @@
 
 #include "common/arena.h"
 #include "common/cuda_status.h"
+#include "common/entry.h"
 #include "common/pinned_memory.cuh"
 #include "denoise/denoise.h"
 #include "denoise_plan.cuh"
@@ -59,7 +60,7 @@ void copy(char *to, const char *from, size_t bytes, int threads)
 {
     const size_t share = hot_arena_aligned((bytes + (size_t)threads - 1) / (size_t)threads);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
 #endif
     for (int t = 0; t < threads; t++) {
         const size_t begin = share * (size_t)t, end = begin + share < bytes ? begin + share : bytes;

@@ -3,6 +3,7 @@
 
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "scratch.h"
 
 static hot_directions_block choose(hot_context *context, int order)
@@ -48,7 +49,7 @@ hot_status hot_directions_cpu(hot_context *context, void *job)
     for (size_t start = 0; start < args->count && status == HOT_OK; start += CHUNK) {
         const size_t left = args->count - start, size = left < CHUNK ? left : CHUNK;
         const long blocks = (long)((size + HOT_DIRECTIONS_BLOCK - 1) / HOT_DIRECTIONS_BLOCK);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_team(threads))
         for (long b = 0; b < blocks; b++) {
             const size_t at = (size_t)b * HOT_DIRECTIONS_BLOCK;
             if (hot_context_cancelled(context))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "directions/cluster.h"
+#include "common/entry.h"
 #include "directions/directions_starts.h"
 #include "symtensor/forms.h"
 
@@ -139,7 +140,7 @@ hot_status hot_directions_starts(hot_context *context, void *user)
                                                                      : hot_sshopm_cpu(context, &part);
         if (status != HOT_OK)
             break;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 16) num_threads(hot_team(hot_context_threads(context)))
         for (long i = 0; i < (long)size; i++) {
             const size_t item = start + (size_t)i, at = (size_t)i * args->starts;
             float *out = args->directions + item * row;

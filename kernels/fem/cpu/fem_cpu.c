@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "contract/cpu/contract_variant.h"
+#include "common/entry.h"
 
 hot_status hot_fem_cpu(hot_context *context, void *args_pointer)
 {
@@ -28,7 +29,7 @@ hot_status hot_fem_cpu(hot_context *context, void *args_pointer)
         status = hot_context_progress(context, "applying the operator", (double)begin / (double)portions);
         if (status != HOT_OK)
             break;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(end - begin > 1 ? threads : 1))
         for (size_t at = begin; at < end; at++) {
             const size_t first = at * portion;
             work(args, first, args->elements - first < portion ? args->elements - first : portion,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/lapack.h"
+#include "common/entry.h"
 #include "heev/heev.h"
 
 enum { STAGES_FROM = 512 /* rows: smaller matrices take less than 100 ms */ };
@@ -143,7 +144,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
     size_t step = (size_t)threads * (1 + 2000000 / (n * n * n + 1));
     for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
         const size_t end = args->count - begin < step ? args->count : begin + step;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(hot_team(threads))
         for (size_t i = begin; i < end; i++) {
             if (hot_context_cancelled(context))
                 continue;

@@ -1,7 +1,14 @@
 /* The context: device, threads, allocator, messages, progress. Every call takes one.
  *
  * One thread at a time may use a context; different contexts may be used at once, and share nothing. The library never
- * prints, exits or aborts. A context that has computed on a GPU keeps device memory and pinned memory for its next call
+ * prints, exits or aborts. Results depend on nothing else of the process: calls run in the C locale and the default
+ * floating-point environment (no traps, rounding to nearest, denormals kept), in all their threads, and leave the
+ * caller's as they were. Only plain arithmetic on single values (hot_symtensor_value_f64 and its like) runs in the
+ * caller's environment.
+ * A process may fork and go on with its contexts in the child, on the CPU. Where the fork came from inside a callback
+ * of a computing thread, or from a thread beside others that has not called the library before, the child's calls use
+ * one thread each.
+ * A context that has computed on a GPU keeps device memory and pinned memory for its next call
  * until it is destroyed. */
 #ifndef HOTFIBER_CONTEXT_H
 #define HOTFIBER_CONTEXT_H
@@ -69,14 +76,17 @@ typedef struct hot_context_options {
     size_t size;         /* sizeof(hot_context_options): later versions may add fields */
     hot_device device;   /* default HOT_DEVICE_AUTO */
     int device_number;   /* the GPU to use, counted from 0; HOT_ALL_GPUS = all GPUs share the work */
-    int threads;         /* CPU threads; 0 = as many as the machine has */
+    int threads;         /* CPU threads; 0 = as many as the machine has. Where the system does not let so many be
+                            started, a call uses those that it gets, with a note; what is seen by trying, so another
+                            process that takes the last ones in that moment can still end this one (libgomp exits) */
     uint64_t seed;       /* of all random numbers */
     /* Allocator; NULL = malloc and free. `allocate` may return NULL; memory need not be zeroed. Called from the
-     * thread that calls the library only. */
+     * thread that calls the library only, in the library's locale and floating-point environment. */
     void *(*allocate)(void *user, size_t bytes);
     void (*release)(void *user, void *memory);
     void *allocator_user;
-    /* Receives notes and warnings, one line each without a newline; NULL = none. */
+    /* Receives notes and warnings, one line each without a newline; NULL = none. As `progress` it is called in the
+     * caller's locale and floating-point environment. */
     void (*log)(void *user, hot_log_level level, const char *line);
     void *log_user;
     /* Reports progress: the name of the stage and the fraction of it that is done, 0 to 1. Called in the thread of the
@@ -84,7 +94,8 @@ typedef struct hot_context_options {
     int (*progress)(void *user, const char *stage, double fraction);
     void *progress_user;
     /* Whether to cancel the call (other than 0): a cancelled call returns within 200 ms. Called every few voxels by all
-     * computing threads, so it must be fast and thread-safe; for example, it reads a flag that another thread sets.
+     * computing threads, so it must be fast and thread-safe; for example, it reads a flag that another thread sets. It
+     * is called in the library's locale and floating-point environment.
      * NULL = none: then `progress`, which is called less often, and hot_context_cancel are the only ways to cancel.
      */
     int (*stop)(void *user);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/entry.h"
 #include "common/lane_blocks.h"
 #include "signal/signal_voxel.h"
 
@@ -136,7 +137,7 @@ static hot_status compute_read(hot_context *context, hot_signal_args *args)
         hot_signal_options options = *args->options;
         const hot_signal_result result = result_from(args->result, args->plan->max_fibers, first);
         part.count = args->count - first < most ? args->count - first : most;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
         for (size_t at = 0; at < part.count; at += TOGETHER)
             if (!hot_context_cancelled(context))
                 args->source->read(args->source->user, first + at,

@@ -7,6 +7,8 @@
 
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/entry.h"
+#include "symtensor/classes.h"
 
 enum {
     PIECE = 512,        /* starts per piece: enough to pay for scaling the tensor again */
@@ -109,7 +111,7 @@ static void scale_tensor(const cpu_job *job, size_t tensor, const hot_sshopm_sca
     item->at = tensor * args->starts;
 }
 
-static void do_piece(const cpu_job *job, size_t piece, void *scratch)
+static void do_piece(const cpu_job *job, size_t piece, hot_poll *poll, void *scratch)
 {
     const hot_sshopm_args *args = job->args;
     size_t tensor = piece / job->pieces, part = piece % job->pieces;
@@ -124,7 +126,7 @@ static void do_piece(const cpu_job *job, size_t piece, void *scratch)
         fill_special(args, scale.special, tensor, first * job->lanes, end < args->starts ? end : args->starts);
         return;
     }
-    hot_sshopm_item item;
+    hot_sshopm_item item = {.poll = poll};
     scale_tensor(job, tensor, &scale, scratch, &item);
     job->tensor_fn(args, &item, first, last);
 }
@@ -148,7 +150,7 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
     job.scratch = hot_context_alloc(context, (size_t)threads, job.scratch_stride);
     if (!multiplicity || !starts || !job.scratch)
         goto cleanup;
-    hot_symtensor_multiplicity(args->order, args->dim, multiplicity);
+    hot_class_multiplicities(&(hot_poll){.context = context}, args->order, args->dim, multiplicity);
     job.multiplicity = multiplicity;
     job.starts = starts;
     size_t pieces = args->count * job.pieces;
@@ -159,10 +161,11 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
         if (status != HOT_OK)
             goto cleanup;
         size_t end = begin + chunk < pieces ? begin + chunk : pieces;
-#pragma omp parallel for schedule(dynamic, 8) num_threads(threads) if (end - begin > 8)
+#pragma omp parallel for schedule(dynamic, 8) num_threads(hot_team(end - begin > 8 ? threads : 1))
         for (size_t piece = begin; piece < end; piece++)
             if (!hot_context_cancelled(context))
-                do_piece(&job, piece, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
+                do_piece(&job, piece, &(hot_poll){.context = context},
+                         job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
     }
     status = hot_context_progress(context, "finding eigenpairs", 1);
 cleanup:

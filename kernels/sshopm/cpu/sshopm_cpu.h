@@ -2,6 +2,7 @@
 #ifndef HOT_SSHOPM_CPU_H
 #define HOT_SSHOPM_CPU_H
 
+#include "common/poll.h"
 #include "sshopm/sshopm_args.h"
 
 /* One tensor, scaled and with the sign of the search in it. */
@@ -11,6 +12,7 @@ typedef struct hot_sshopm_item {
     double alpha, unit;  /* the fixed shift and the number 1, scaled as the tensor is */
     double unscale[2];   /* lambda times both is lambda in the caller's units */
     const void *starts;  /* blocks x dim x lanes */
+    hot_poll *poll;      /* the thread's */
     size_t at;           /* the tensor's first place in the outputs */
 } hot_sshopm_item;
 

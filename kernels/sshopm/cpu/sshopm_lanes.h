@@ -17,8 +17,8 @@
 #define HOT_N_MAX HOT_DIM_MAX
 #define HOT_GROUP 1
 #include "sshopm/sshopm_general.h"
-#define HOT_EVALUATE_GRADIENT(a, x, g) HOT_RUN(general_gradient)(args, a, x, g)
-#define HOT_EVALUATE_DERIVATIVES(a, x, g, h) HOT_RUN(general_derivatives)(args, a, x, g, h)
+#define HOT_EVALUATE_GRADIENT(a, x, g) HOT_RUN(general_gradient)(args, item->poll, a, x, g)
+#define HOT_EVALUATE_DERIVATIVES(a, x, g, h) HOT_RUN(general_derivatives)(args, item->poll, a, x, g, h)
 #define HOT_EVALUATE_SHIFT(h, margin) HOT_RUN(general_shift)(args, h, margin)
 #else
 #define HOT_N HOT_DIM
@@ -116,7 +116,7 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
     const HOT_SCALAR limit = (HOT_SCALAR)(args->tolerance * item->scale), limit2 = limit * limit;
     const HOT_SCALAR change = (HOT_SCALAR)args->change, unit = (HOT_SCALAR)item->unit;
     const int adaptive = args->shift == HOT_SHIFT_ADAPTIVE;
-    for (size_t begin = first; begin < last; begin += HOT_GROUP) {
+    for (size_t begin = first; begin < last && !hot_poll_stopped(item->poll); begin += HOT_GROUP) {
         HOT_REAL x[HOT_GROUP][HOT_N_MAX], lambda[HOT_GROUP], residual2[HOT_GROUP], before[HOT_GROUP];
         HOT_MASK done[HOT_GROUP], steps[HOT_GROUP];
         for (int b = 0; b < HOT_GROUP; b++) {
@@ -131,7 +131,7 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
         int begun = 0;
 #ifdef HOT_REPEAT
         if (args->exact && !adaptive) {
-            for (int k = 0; k < args->max_iterations; k++) {
+            for (int k = 0; k < args->max_iterations && !hot_poll_after(item->poll, HOT_GROUP); k++) {
                 for (int b = 0; b < HOT_GROUP; b++) {
                     HOT_REAL y[HOT_N_MAX];
                     HOT_EVALUATE_GRADIENT(a, x[b], y);
@@ -181,7 +181,7 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
                     x[b][d] = vsel(done[b], x[b][d], next[d]);
                 steps[b] += 1 + done[b];
             }
-            if (k == args->max_iterations || vall(all))
+            if (k == args->max_iterations || vall(all) || hot_poll_after(item->poll, HOT_GROUP))
                 break;
         }
         for (int b = 0; b < HOT_GROUP && begin + (size_t)b < last; b++)

@@ -5,7 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = HOT_DIM_MAX };
+#include "symtensor/classes.h"
+
+enum {
+    N = HOT_DIM_MAX,
+    STEP = 8 /* units of hot_poll: a step apart from its forms */
+};
 
 void hot_eigen_jacobi(int n, double *a, double *values, double *vectors)
 {
@@ -66,7 +71,7 @@ void hot_eigen_evaluate(const hot_eigen_tensor *tensor, hot_eigen_point *point)
     norm = sqrt(norm);
     for (int d = 0; d < n; d++)
         point->x[d] /= norm;
-    hot_symtensor_hessian_f64(tensor->order, n, tensor->values, point->x, point->hessian);
+    hot_symtensor_hessian_polled(tensor->poll, tensor->order, n, tensor->values, point->x, point->hessian);
     for (int i = 0; i < n; i++) {
         double g = 0;
         for (int j = 0; j < n; j++)
@@ -233,6 +238,8 @@ void hot_eigen_climb(const hot_eigen_tensor *tensor, int sign, hot_eigen_point *
     int n = tensor->dim;
     hot_eigen_point next;
     for (int k = 0; k < tensor->max_iterations && point->residual > rounding(tensor); k++) {
+        if (hot_poll_after(tensor->poll, STEP))
+            return;
         /* Where the form bends the right way Newton's step climbs; it is taken when it is short and does climb. */
         double length = newton_step(tensor, point, sign, 0.3, &next);
         if (length >= 0 && length <= 0.3 && sign * (next.lambda - point->lambda) >= -rounding(tensor)) {
@@ -262,6 +269,8 @@ int hot_eigen_newton(const hot_eigen_tensor *tensor, hot_eigen_point *point)
 {
     hot_eigen_point next;
     for (int k = 0; k < 60; k++) {
+        if (hot_poll_after(tensor->poll, STEP))
+            return 0;
         if (point->residual <= rounding(tensor))
             return 1;
         double length = newton_step(tensor, point, 0, 0.4, &next);

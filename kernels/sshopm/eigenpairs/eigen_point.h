@@ -2,6 +2,7 @@
 #ifndef HOT_SSHOPM_EIGEN_POINT_H
 #define HOT_SSHOPM_EIGEN_POINT_H
 
+#include "common/poll.h"
 #include "sshopm/sshopm_args.h"
 
 /* A tensor whose scale is in [1, 2). */
@@ -12,6 +13,7 @@ typedef struct hot_eigen_tensor {
     hot_shift shift; /* how to climb */
     double alpha;    /* fixed shift, scaled as the tensor is */
     int max_iterations;
+    hot_poll *poll;  /* the thread's */
 } hot_eigen_tensor;
 
 /* A point and what the tensor does there. */

@@ -43,7 +43,7 @@ hot_status hot_eigen_scan_create(hot_context *context, size_t points, hot_eigen_
         return HOT_ERROR_MEMORY;
     hot_starts_even(points, scan->x);
     double spacing = sqrt(6.28318530717958647693 / (double)points);
-    for (size_t i = 0; i < points; i++)
+    for (size_t i = 0; i < points && !(i % 64 == 0 && hot_context_cancelled(context)); i++)
         find_neighbours(scan, i, 4 * spacing, scan->neighbours + i * HOT_SCAN_NEIGHBOURS);
     return HOT_OK;
 }
@@ -65,6 +65,8 @@ void hot_eigen_scan_mark(const hot_eigen_scan *scan, const hot_eigen_tensor *ten
         for (int d = 0; d < 3; d++)
             squares += (g[d] - values[p] * x[d]) * (g[d] - values[p] * x[d]);
         slopes[p] = squares;
+        if (hot_poll_after(tensor->poll, (size_t)tensor->order * (size_t)tensor->order / 2))
+            return;
     }
     /* Ties count as extrema: what is found twice is merged. */
     double slack = 1e-14 * tensor->scale, mirror = tensor->order % 2 ? -1 : 1;

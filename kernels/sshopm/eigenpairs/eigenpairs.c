@@ -7,8 +7,10 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/entry.h"
 #include "common/options.h"
 #include "eigen_scan.h"
+#include "symtensor/classes.h"
 
 enum {
     ROUNDS_MAX = 16,      /* of starts, when the search may add its own */
@@ -74,6 +76,8 @@ static void orient(const search *self, const hot_eigen_tensor *tensor, hot_eigen
 /* Adds a converged point to the list unless it is there; 1 when it is new. */
 static int add_point(const search *self, const hot_eigen_tensor *tensor, hot_eigen_point *point, workspace *work)
 {
+    if (hot_poll_stopped(tensor->poll))
+        return 0;
     hot_eigen_polish(tensor, point);
     if (!(point->residual <= 1e-10 * tensor->scale))
         return 0;
@@ -174,11 +178,13 @@ static void search_scan(const search *self, const hot_eigen_tensor *tensor, work
         down = both || seek == HOT_MINIMA;
     unsigned wanted = (up ? HOT_SCAN_HIGH : 0) | (down ? HOT_SCAN_LOW : 0) | HOT_SCAN_FLAT;
     hot_eigen_scan_mark(&self->scan, tensor, work->scan_values, work->scan_slopes, work->scan_marks);
+    if (hot_poll_stopped(tensor->poll))
+        return;
     for (size_t p = 0; p < points; p++)
         marked += (work->scan_marks[p] & wanted) != 0;
     if (marked > points / 4)
         return;
-    for (size_t p = 0; p < points; p++) {
+    for (size_t p = 0; p < points && !hot_poll_stopped(tensor->poll); p++) {
         unsigned mark = work->scan_marks[p] & wanted;
         if (!mark)
             continue;
@@ -267,8 +273,8 @@ static void solve_matrix(const search *self, const hot_eigen_tensor *tensor, wor
     }
 }
 
-static void search_tensor(const search *self, const double *values, workspace *work, size_t max_pairs, double *out,
-                          int32_t *found)
+static void search_tensor(const search *self, const double *values, hot_poll *poll, workspace *work, size_t max_pairs,
+                          double *out, int32_t *found)
 {
     size_t width = (size_t)self->dim + 3, listed = 0;
     hot_sshopm_scale scale = hot_sshopm_scale_f64(values, self->unique, self->multiplicity);
@@ -280,23 +286,23 @@ static void search_tensor(const search *self, const double *values, workspace *w
             work->values[i] = values[i] * first * second;
         hot_eigen_tensor tensor = {self->order, self->dim, work->values, scale.scale, self->options.shift,
                                    ldexp(fabs(self->options.alpha), -scale.exponent),
-                                   self->options.max_iterations ? self->options.max_iterations : 1000};
+                                   self->options.max_iterations ? self->options.max_iterations : 1000, poll};
         if (self->order == 2) {
             solve_matrix(self, &tensor, work);
         } else {
             if (self->scan.points)
                 search_scan(self, &tensor, work);
-            for (size_t s = 0; s < self->start_count; s++)
+            for (size_t s = 0; s < self->start_count && !poll->stopped; s++)
                 search_from(self, &tensor, self->starts + s * (size_t)self->dim, work);
             for (int round = 1; self->more && self->options.seek == HOT_ALL_PAIRS && round < ROUNDS_MAX; round++) {
                 size_t new_ones = 0;
-                for (size_t s = 0; s < self->start_count; s++) {
+                for (size_t s = 0; s < self->start_count && !poll->stopped; s++) {
                     double start[HOT_DIM_MAX];
                     hot_starts_random(self->seed + (uint64_t)round * 0x9e3779b97f4a7c15u + s * 0xd1342543de82ef95u,
                                       self->dim, 1, start);
                     new_ones += search_from(self, &tensor, start, work);
                 }
-                if (new_ones == 0 && count_is_possible(self, work))
+                if (poll->stopped || (new_ones == 0 && count_is_possible(self, work)))
                     break;
             }
         }
@@ -334,6 +340,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                               const double *tensors, size_t stride, size_t start_count, const double *starts,
                               size_t max_pairs, double *pairs, int32_t *found)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context);
     if (count > 0)
         HOT_NEED(context, tensors);
@@ -411,7 +418,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
             goto cleanup;
         }
     }
-    hot_symtensor_multiplicity(order, dim, multiplicity);
+    hot_class_multiplicities(&(hot_poll){.context = context}, order, dim, multiplicity);
     self.multiplicity = multiplicity;
     size_t chunk = 16 * (size_t)threads;
     for (size_t begin = 0; begin < count; begin += chunk) {
@@ -419,7 +426,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
         if (status != HOT_OK)
             goto cleanup;
         size_t end = begin + chunk < count ? begin + chunk : count;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(end - begin > 1 ? threads : 1))
         for (size_t t = begin; t < end; t++) {
             if (hot_context_cancelled(context))
                 continue;
@@ -430,8 +437,8 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                 work.scan_slopes = work.scan_values + scan_points;
                 work.scan_marks = scan_marks + thread * scan_points;
             }
-            search_tensor(&self, tensors + t * stride, &work, max_pairs, pairs + t * max_pairs * width,
-                          found ? found + t : NULL);
+            search_tensor(&self, tensors + t * stride, &(hot_poll){.context = context}, &work, max_pairs,
+                          pairs + t * max_pairs * width, found ? found + t : NULL);
         }
     }
     status = hot_context_progress(context, "finding eigenpairs", 1);

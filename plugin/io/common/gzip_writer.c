@@ -3,6 +3,7 @@
  * other in one member, as any reader expects. Where the cuts lie depends on the contents alone: the same bytes come
  * from any number of threads. (The scheme is that of Adler's pigz.) */
 #include "gzip_writer.h"
+#include "common/entry.h"
 
 #include <errno.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static hot_status flush(hot_gzip_writer *writer)
         status = make_ready(writer, pieces);
     if (status != HOT_OK || pieces == 0)
         return status;
-#pragma omp parallel for num_threads(writer->pieces) schedule(dynamic, 1) reduction(& : good) if (pieces > 1)
+#pragma omp parallel for num_threads(hot_team(writer->pieces)) schedule(dynamic, 1) reduction(& : good)
     for (int piece = 0; piece < pieces; piece++)
         good &= compress_piece(writer, piece);
     if (!good)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "common/entry.h"
 #include "common/spill.h"
 #include "core/fields.h"
 
@@ -178,7 +179,7 @@ static size_t read_portions(hot_context *context, FILE *file, unsigned char *dat
     size_t good = portions;
     if (start < 0 || hot_stream_remaining(file) == SIZE_MAX)
         return 0;
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(dynamic, 4) reduction(min : good)
+#pragma omp parallel for num_threads(hot_team(hot_context_threads(context))) schedule(dynamic, 4) reduction(min : good)
     for (size_t portion = 0; portion < portions; portion++) {
         const size_t from = portion * PORTION, count = bytes - from < PORTION ? bytes - from : PORTION;
         size_t done = 0;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/entry.h"
 #include "io/common/output.h"
 #include "dwi/frames.h"
 #include "io/common/formats.h"
@@ -116,7 +117,7 @@ static void fill_slab(const pam *p, enum field field, size_t i, hot_context *con
 {
     const hot_grid *grid = &p->fibers->grid;
     const size_t fibers = (size_t)p->fibers->max_fibers, slices = grid->size[2], columns = grid->size[1] * slices;
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static)
+#pragma omp parallel for num_threads(hot_team(hot_context_threads(context))) schedule(static)
     for (size_t at = 0; at < columns; at++) {
         if (hot_context_cancelled(context))
             continue;
@@ -252,6 +253,7 @@ static hot_status make_image(hot_context *context, pam *p, const char *path, voi
 
 hot_status hot_write_pam5(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     pam p = {.fibers = fibers, .vertex_count = hot_sphere_vertices(LEVEL)};
     hot_output output = {0};
     FILE *file = NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dwi/frames.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "io/common/gzip_writer.h"
 #include "io/common/output.h"
@@ -170,6 +171,7 @@ static void put_all(fz *f)
 
 hot_status hot_write_fz(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     hot_output output = {0};
     FILE *file = NULL;
     fz *f = hot_context_calloc(context, 1, sizeof *f);

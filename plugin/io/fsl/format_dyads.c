@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dwi/frames.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "io/common/image_save.h"
 
@@ -48,6 +49,7 @@ static void name_image(const char *path, int number, char *name, size_t size)
 
 hot_status hot_write_dyads(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_OK;
     const size_t size = strlen(path) + 40;
     int number = 0;

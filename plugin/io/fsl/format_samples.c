@@ -12,6 +12,7 @@
 
 #include "common/arguments.h"
 #include "core/samples.h"
+#include "common/entry.h"
 #include "io/common/image_save.h"
 
 static const double pi = 3.14159265358979323846;
@@ -103,7 +104,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 {
     const image *what = from;
     const hot_signal_samples *drawn = what->samples;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t voxel = first; voxel < first + count; voxel++) {
         float *sample = samples + (voxel - first);
         *sample = 0;
@@ -126,6 +127,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 hot_status hot_signal_samples_save(hot_context *context, const hot_signal_maps *maps, const hot_mask *mask,
                                    const char *folder)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, maps, folder);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &maps->grid, hot_signal_samples_save(context, maps, all, folder));
@@ -149,7 +151,7 @@ hot_status hot_signal_samples_save(hot_context *context, const hot_signal_maps *
         goto cleanup;
     }
     made = 1;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
     for (size_t i = 0; i < means; i++) {
         const size_t fibers = (size_t)samples->fibers, voxel = i / fibers;
         mean_values[i] = mean_of(samples, samples->values + voxel * fibers * (size_t)samples->samples + i % fibers);

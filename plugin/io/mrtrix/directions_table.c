@@ -4,9 +4,11 @@
 
 #include "common/arguments.h"
 #include "io/common/gradient_files.h"
+#include "common/entry.h"
 
 hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions, size_t *count)
 {
+    HOT_ENTRY(context);
     if (directions)
         *directions = NULL;
     HOT_NEED(context, path, directions, count);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "io/common/temporary.h"
 
@@ -189,6 +190,7 @@ static hot_status put_file(hot_context *context, FILE *file, const void *what)
 
 hot_status hot_write_fixels(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_OK;
     size_t voxels = hot_grid_voxels(&fibers->grid), fixels = 0, length = strlen(path);
     for (size_t voxel = 0; voxel < voxels; voxel++)

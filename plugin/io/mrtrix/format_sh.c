@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "io/common/image_save.h"
 #include "model/fiber_lobes.h"
 
@@ -47,7 +48,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
     const size_t terms = h->terms;
     const double *row = h->matrix + number * terms;
     const int threads = hot_context_threads(context);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_team(threads)) schedule(static)
     for (size_t voxel = first; voxel < first + count; voxel++) {
         const float *tensor = h->tensors->values + voxel * (terms + 1);
         double sum = 0;
@@ -60,6 +61,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 
 hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
+    HOT_ENTRY(context);
     const size_t terms = hot_symtensor_count(tensors->order, 3);
     double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
     int exponents[3 * HOT_FIELD_TERMS_MAX];
@@ -100,6 +102,7 @@ static void fill_isotropic(hot_context *context, const void *from, size_t number
 hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tensor_field *field, size_t tissue,
                                            const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, field, path);
     const size_t tissues = hot_tensor_field_tissues(field), terms = hot_symtensor_count(field->order, 3);
     double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
@@ -135,6 +138,7 @@ static void fill_lobes(hot_context *context, const void *from, size_t number, si
 
 hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     enum { CHUNK = 1 << 12 };
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     size_t some = 0, at = 0, close = 0, next = 0;
@@ -157,7 +161,7 @@ hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fiber
     hot_lobe_make(&lobe);
     for (size_t first = 0; status == HOT_OK && first < some; first += CHUNK) {
         const size_t end = some - first < CHUNK ? some : first + CHUNK;
-#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static) reduction(+ : close)
+#pragma omp parallel for num_threads(hot_team(hot_context_threads(context))) schedule(static) reduction(+ : close)
         for (size_t i = first; i < end; i++)
             close += !hot_lobe_sum(&lobe, (const double (*)[3])axes, fibers->peaks + live[i] * row,
                                    fibers->counts[live[i]], all.rows + i * HOT_LOBES_TERMS);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "geometry/segments.h"
 
@@ -45,5 +46,6 @@ static hot_status put_tracks(hot_context *context, FILE *file, const void *fiber
 
 hot_status hot_write_tck(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_output_write(context, path, put_tracks, fibers);
 }

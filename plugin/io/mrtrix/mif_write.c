@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "io/common/paths.h"
-#include "io/common/plain_numbers.h"
 
 static const char *const types[] = {
     [HOT_SAMPLE_I8] = "Int8",    [HOT_SAMPLE_U8] = "UInt8",   [HOT_SAMPLE_I16] = "Int16", [HOT_SAMPLE_U16] = "UInt16",
@@ -71,7 +70,6 @@ hot_status hot_mif_begin(hot_context *context, const char *path, const hot_grid 
         return HOT_ERROR_MEMORY;
     text to = {head, capacity};
     hot_status status = HOT_OK;
-    locale_t before = hot_plain_numbers_begin();
     put_header(&to, grid, volumes, sample, lines);
     if (!hot_path_has_suffix(path, ".mih")) {
         const size_t head_bytes = put_own_file(&to, head);
@@ -92,7 +90,6 @@ hot_status hot_mif_begin(hot_context *context, const char *path, const hot_grid 
     else
         hot_output_discard(context, &header);
 cleanup:
-    hot_plain_numbers_end(before);
     hot_context_free(context, data);
     hot_context_free(context, head);
     return status;

@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "model/model.h"
 
 enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
@@ -118,6 +119,7 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
 
 hot_status hot_response_load(hot_context *context, const char *path, hot_response **response)
 {
+    HOT_ENTRY(context);
     if (response)
         *response = NULL;
     HOT_NEED(context, path, response);
@@ -170,6 +172,7 @@ cleanup:
 hot_status hot_response_load_tissues(hot_context *context, const char *paths,
                                      hot_response *responses[HOT_TISSUES_MAX], size_t *count)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, paths, responses, count);
     hot_status status = HOT_OK;
     size_t made = 0;
@@ -230,6 +233,7 @@ static hot_status put_response(hot_context *context, FILE *file, const void *wha
 
 hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, response, path);
     if (!response || !path)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_response_save needs a response and a path");

@@ -3,10 +3,12 @@
 #include <math.h>
 
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "nrrd_values.h"
 
 hot_status hot_write_bonndit(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     const size_t count = (size_t)fibers->max_fibers;
     size_t vectors = hot_grid_voxels(&fibers->grid) * count;
     float(*rows)[4] = hot_context_alloc(context, vectors, sizeof *rows);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "nrrd_values.h"
 
 static hot_status write_one(hot_context *context, const hot_fiber_field *fibers, int fiber, float *vectors,
@@ -19,6 +20,7 @@ static hot_status write_one(hot_context *context, const hot_fiber_field *fibers,
 
 hot_status hot_write_fiber(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     hot_status status = HOT_ERROR_MEMORY;
     const char *dot = strrchr(path, '.');
     size_t capacity = strlen(path) + 8;

@@ -5,6 +5,7 @@
 
 #include "common/arguments.h"
 #include "common/options.h"
+#include "common/entry.h"
 #include "dwi/gather.h"
 #include "dwi/phantom.h"
 #include "io/common/paths.h"
@@ -115,6 +116,7 @@ static void turned_frame(double frame[3][3])
 hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, const hot_phantom_save_options *options,
                             const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, phantom, path);
     hot_phantom_save_options o = {.size = sizeof o};
     hot_status status = hot_options_read(context, "hot_phantom_save_options", options, &o);
@@ -159,6 +161,7 @@ cleanup:
 
 hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, phantom, path);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)

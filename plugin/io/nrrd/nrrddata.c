@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "nrrdfile.h"
-#include "io/common/plain_numbers.h"
 #include "io/common/stream.h"
 
 /* Numbers as text, separated by white space or commas. */
@@ -237,7 +236,6 @@ hot_status hot_nrrd_read_span(hot_context *context, hot_nrrd_file *file, size_t 
 hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
 {
     hot_status status = HOT_OK;
-    locale_t before = hot_plain_numbers_begin();
     if (!file->count) {
         status = read_part(context, file, file->stream, file->path, file->skips[0], data, file->samples, file->bytes);
     } else {
@@ -256,6 +254,5 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
     }
     if (status == HOT_OK && hot_nrrd_swapped(file))
         status = hot_swap_bytes(context, data, file->samples, nrrdElementSize(file->nrrd));
-    hot_plain_numbers_end(before);
     return status;
 }

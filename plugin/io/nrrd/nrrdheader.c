@@ -9,7 +9,6 @@
 #include <teem/biff.h>
 
 #include "core/fields.h"
-#include "io/common/plain_numbers.h"
 #include "io/common/stream.h"
 #include "nrrdfile.h"
 
@@ -459,7 +458,6 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
 {
     hot_status status = HOT_ERROR_MEMORY;
     text header = {0};
-    locale_t before = hot_plain_numbers_begin();
     memset(file, 0, sizeof *file);
     int from_stdin = strcmp(path, "-") == 0;
     const char *slash = strrchr(path, '/');
@@ -538,7 +536,6 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
     if (status == HOT_OK)
         status = hot_nrrd_check_rest(context, file);
 cleanup:
-    hot_plain_numbers_end(before);
     hot_context_free(context, header.bytes);
     if (status != HOT_OK)
         hot_nrrd_close(context, file);

@@ -9,7 +9,6 @@
 #include "io/common/gzip_writer.h"
 #include "io/common/output.h"
 #include "io/common/paths.h"
-#include "io/common/plain_numbers.h"
 #include "io/common/units.h"
 #include "nrrdfile.h"
 
@@ -148,7 +147,6 @@ hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *pat
     nio->format = nrrdFormatNRRD;
     nio->endian = airMyEndian();
     hot_status status;
-    locale_t before = hot_plain_numbers_begin();
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
         status = hot_context_fail(
             context, HOT_ERROR_FILE,
@@ -158,7 +156,6 @@ hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *pat
     } else {
         status = hot_output_write(context, path, put_attached, &(attached){nrrd, path, nio, compress});
     }
-    hot_plain_numbers_end(before);
     nrrdIoStateNix(nio);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "io/common/formats.h"
+#include "common/entry.h"
 #include "io/common/output.h"
 #include "io/common/stream.h"
 
@@ -131,6 +132,7 @@ static void fill(const hot_fiber_field *fibers, entry *entries)
 
 hot_status hot_write_odx(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     const size_t voxels = hot_grid_voxels(&fibers->grid);
     size_t inside = 0, count = 0, total = 0;
     const uint16_t one = 1;

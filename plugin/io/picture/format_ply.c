@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 
 enum { VERTEX_BYTES = 3 * 4 + 3, FACE_BYTES = 1 + 3 * 4 };
@@ -88,5 +89,6 @@ static hot_status put_mesh(hot_context *context, FILE *file, const void *tensors
 
 hot_status hot_write_ply(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_output_write(context, path, put_mesh, tensors);
 }

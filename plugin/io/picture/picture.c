@@ -8,6 +8,7 @@
 
 #include "common/arguments.h"
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "picture_layout.h"
 #include "plane.h"
@@ -383,6 +384,7 @@ static hot_status put_picture(hot_context *context, FILE *file, const void *what
 hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
                               const char *path)
 {
+    HOT_ENTRY(context);
     HOT_NEED(context, fibers, path);
     return hot_output_write(context, path, put_picture,
                             &(hot_picture){.context = context, .fibers = fibers, .background = background});
@@ -396,6 +398,7 @@ hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers
 
 hot_status hot_write_png(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_export_picture(context, fibers, NULL, path);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "vtk_xml.h"
 
@@ -87,5 +88,6 @@ static hot_status put_glyphs(hot_context *context, FILE *file, const void *tenso
 
 hot_status hot_write_glyphs(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_output_write(context, path, put_glyphs, tensors);
 }

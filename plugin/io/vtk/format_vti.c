@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "vtk_xml.h"
 
@@ -77,5 +78,6 @@ static hot_status put_grid(hot_context *context, FILE *file, const void *what)
 
 hot_status hot_write_vti(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_output_write(context, path, put_grid, fibers);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/common/output.h"
+#include "common/entry.h"
 #include "io/common/formats.h"
 #include "geometry/segments.h"
 #include "vtk_xml.h"
@@ -111,5 +112,6 @@ static hot_status put_segments(hot_context *context, FILE *file, const void *fib
 
 hot_status hot_write_vtp(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    HOT_ENTRY(context);
     return hot_output_write(context, path, put_segments, fibers);
 }
