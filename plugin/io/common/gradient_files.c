@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_open.h"
 #include "gradient_files.h"
 
 enum { LONGEST_NUMBER = 40 };
@@ -203,53 +204,23 @@ hot_status hot_bvec_parse(hot_context *context, const char *name, const char *te
 
 hot_status hot_text_load(hot_context *context, const char *path, char **text)
 {
-    enum { LIMIT = 64 << 20 };
+    enum { LARGEST = 16 << 20 };
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* what some editors put in front of UTF-8 */
+    char *all;
+    size_t used;
     *text = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", path, strerror(errno));
-    hot_status status = HOT_OK;
-    char *all = NULL;
-    size_t used = 0, capacity = 0;
-    for (;;) {
-        if (capacity - used < 2) {
-            size_t larger = capacity ? 2 * capacity : 8192;
-            char *grown = larger > LIMIT ? NULL : hot_context_alloc(context, larger, 1);
-            if (!grown) {
-                status = larger > LIMIT
-                    ? hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too large for a gradient table", path)
-                    : HOT_ERROR_MEMORY;
-                break;
-            }
-            if (used)
-                memcpy(grown, all, used);
-            hot_context_free(context, all);
-            all = grown;
-            capacity = larger;
-        }
-        size_t got = fread(all + used, 1, capacity - used - 1, file);
-        used += got;
-        if (got == 0) {
-            if (ferror(file))
-                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-            break;
-        }
-    }
-    fclose(file);
-    if (status == HOT_OK) {
-        static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* what some editors put in front of UTF-8 */
-        all[used] = '\0';
-        if (used >= sizeof mark && memcmp(all, mark, sizeof mark) == 0)
-            memset(all, ' ', sizeof mark);
-        for (size_t i = 0; i < used; i++) /* line ends of other systems */
-            if (all[i] == '\r')
-                all[i] = all[i + 1] == '\n' ? ' ' : '\n';
-        if (memchr(all, '\0', used))
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a text file", path);
-    }
-    if (status == HOT_OK)
-        *text = all;
-    else
+    hot_status status = hot_file_load(context, path, HOT_FILE_GIVEN, "a table of numbers", LARGEST, &all, &used);
+    if (status != HOT_OK)
+        return status;
+    if (used >= sizeof mark && memcmp(all, mark, sizeof mark) == 0)
+        memset(all, ' ', sizeof mark);
+    for (size_t i = 0; i < used; i++) /* line ends of other systems */
+        if (all[i] == '\r')
+            all[i] = all[i + 1] == '\n' ? ' ' : '\n';
+    if (memchr(all, '\0', used)) {
         hot_context_free(context, all);
-    return status;
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a text file", path);
+    }
+    *text = all;
+    return HOT_OK;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/common/file_open.h"
+
 static int plain_byte_order_is_little(void)
 {
     const uint16_t one = 1;
@@ -117,26 +119,34 @@ static hot_status read_file(hot_context *context, const char *name, char *value,
     }
     if (!*value || offset > (1ull << 50))
         return bad_value(context, name, "file", value, "a file name and the byte at which the samples start");
-    char **names = hot_context_alloc(context, header->files + 1, sizeof *names);
-    size_t *offsets = hot_context_alloc(context, header->files + 1, sizeof *offsets);
+    const size_t count = header->files;
+    if (count == HOT_DATA_FILES_MAX)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has more than %d `file:` lines in its header", name,
+                                (int)HOT_DATA_FILES_MAX);
     char *copy = hot_string_copy(context, value);
-    if (!names || !offsets || !copy) {
-        hot_context_free(context, names);
-        hot_context_free(context, offsets);
-        hot_context_free(context, copy);
+    if (!copy)
         return HOT_ERROR_MEMORY;
+    if ((count & (count - 1)) == 0) { /* the capacity is the next power of two */
+        const size_t capacity = count ? 2 * count : 1;
+        char **names = hot_context_alloc(context, capacity, sizeof *names);
+        size_t *offsets = hot_context_alloc(context, capacity, sizeof *offsets);
+        if (!names || !offsets) {
+            hot_context_free(context, names);
+            hot_context_free(context, offsets);
+            hot_context_free(context, copy);
+            return HOT_ERROR_MEMORY;
+        }
+        if (count) {
+            memcpy(names, header->file, count * sizeof *names);
+            memcpy(offsets, header->file_offset, count * sizeof *offsets);
+        }
+        hot_context_free(context, header->file);
+        hot_context_free(context, header->file_offset);
+        header->file = names;
+        header->file_offset = offsets;
     }
-    for (size_t i = 0; i < header->files; i++) {
-        names[i] = header->file[i];
-        offsets[i] = header->file_offset[i];
-    }
-    names[header->files] = copy;
-    offsets[header->files] = (size_t)offset;
-    hot_context_free(context, header->file);
-    hot_context_free(context, header->file_offset);
-    header->file = names;
-    header->file_offset = offsets;
-    header->files++;
+    header->file[count] = copy;
+    header->file_offset[header->files++] = (size_t)offset;
     return HOT_OK;
 }
 
@@ -177,6 +187,7 @@ static hot_status read_line(hot_context *context, const char *name, const char *
 hot_status hot_mif_header_parse(hot_context *context, const char *name, char *text, hot_mif_header *header)
 {
     int places = 0, typed = 0;
+    size_t lines = 0;
     memset(header, 0, sizeof *header);
     header->scale = 1;
     for (int axis = 0; axis < HOT_MIF_AXES; axis++)
@@ -198,7 +209,9 @@ hot_status hot_mif_header_parse(hot_context *context, const char *name, char *te
         for (size_t length = strlen(value); length && isspace((unsigned char)value[length - 1]); length--)
             value[length - 1] = '\0';
         typed |= strcmp(line, "datatype") == 0;
-        hot_status status = read_line(context, name, line, value, header, &places, &scheme);
+        hot_status status = (++lines & 0xfff) == 0 ? hot_context_check(context, "reading") : HOT_OK;
+        if (status == HOT_OK)
+            status = read_line(context, name, line, value, header, &places, &scheme);
         if (status != HOT_OK)
             return status;
     }
@@ -257,8 +270,6 @@ static void spacings(const hot_mif_header *header, double spacing[3])
             spacing[axis] = good ? sum / good : 1;
 }
 
-enum { VALUES_MOST = 1 << 24 };
-
 hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
 {
     int order[HOT_MIF_AXES] = {0}, spatial = 0, axis_of[3] = {0, 1, 2};
@@ -278,9 +289,9 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
         }
         values *= header->size[axis];
         image->value_axes += header->size[axis] > 1;
-        if (values > VALUES_MOST) /* each has its place in memory, before the file's length is looked at */
-            return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': %zu values per voxel; at most %d are read",
-                                    image->name, values, (int)VALUES_MOST);
+        image->values = values;
+        if (hot_image_check_values(image) != HOT_OK)
+            return HOT_ERROR_FORMAT;
     }
     for (int axis = header->axes; axis < 3; axis++) /* images of one or two axes */
         axis_of[spatial++] = axis;
@@ -311,10 +322,22 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
     image->sample = header->sample;
     image->slope = header->scale;
     image->intercept = header->offset;
-    image->position = hot_context_alloc(image->context, values, sizeof *image->position);
+    return HOT_OK;
+}
+
+hot_status hot_mif_header_place(const hot_mif_header *header, hot_image *image)
+{
+    int order[HOT_MIF_AXES] = {0};
+    size_t stride[HOT_MIF_AXES], total = 1;
+    order_of(header, order);
+    for (int place = 0; place < header->axes; place++) {
+        stride[order[place]] = total;
+        total *= header->size[order[place]];
+    }
+    image->position = hot_context_alloc(image->context, image->values, sizeof *image->position);
     if (!image->position)
         return HOT_ERROR_MEMORY;
-    for (size_t value = 0; value < values; value++) { /* axis 3 counts fastest */
+    for (size_t value = 0; value < image->values; value++) { /* axis 3 counts fastest */
         size_t rest = value, at = 0;
         for (int axis = 3; axis < header->axes; axis++) {
             const size_t number = rest % header->size[axis];
