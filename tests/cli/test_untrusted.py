@@ -15,6 +15,7 @@ shutil.rmtree("untrusted", ignore_errors=True)
 os.mkdir("untrusted")
 os.chdir("untrusted")
 MEMORY, DISK, SECONDS = (300 if not SANITIZED else 2000) << 20, 64 << 20, 4 if not SANITIZED else 60
+SHORT = 2 if not SANITIZED else SECONDS  # what unpacks half a gigabyte does not end in it
 AGAIN = os.environ.get("HOT_TEST_ONLY", "")  # a part of the names of what is tried
 
 
@@ -63,6 +64,10 @@ def nrrd(fields, sizes="2 2 2 3", kind="uint8", data=b""):
     return (head if head.endswith("\n") else head + "\n").encode() + data
 
 
+KEYS = ("kinds: space space space list\nmodality:=DWMRI\nDWMRI_b-value:=1000\nDWMRI_gradient_0000:=0 0 0\nDWMRI_gradient_0001:=1 0 0\n"
+        "DWMRI_gradient_0002:=0 1 0\n")
+
+
 def mif(lines, sizes="2,2,2,3", layout="+0,+1,+2,+3", kind="UInt8", end="END\n"):
     return (f"mrtrix image\ndim: {sizes}\nvox: 1,1,1,1\nlayout: {layout}\ndatatype: {kind}\n{lines}{end}").encode()
 
@@ -74,6 +79,8 @@ def nifti(sizes, offset=352, code=2, magic=b"n+1\0"):
     struct.pack_into("<hh", head, 70, code, {2: 8, 16: 32, 64: 64}[code])
     struct.pack_into("<8f", head, 76, 1, *[1] * 7)
     struct.pack_into("<f", head, 108, offset)
+    struct.pack_into("<hh", head, 252, 0, 1)
+    struct.pack_into("<12f", head, 280, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
     head[344:348] = magic
     return bytes(head) + bytes(4)
 
@@ -82,7 +89,7 @@ def info(name):
     return ["info", "-i", name]
 
 
-# ---- Headers that ask for much ------------------------------------------------------------------------------------
+# ---- Headers that ask for much --------------------------------------------------------------------------------------
 
 for n in range(1, 4):
     put(f"f{n}.raw", bytes(8))
@@ -93,11 +100,11 @@ put("pattern.nhdr", nrrd("data file: f%d.raw 1 99999 1", "1 1 1 99999"))
 cheap("a pattern of names, the fourth of which is not there", info("pattern.nhdr"), says="f4.raw")
 long = "./" * 1990
 put("pattern.nhdr", nrrd(f"data file: {long}f%d.raw 1 99999 1", "1 1 1 99999"))
-cheap("a pattern of long names", info("pattern.nhdr"), says="f4.raw")
+cheap("a pattern of long names", info("pattern.nhdr"), says="cannot open data file")
 put("pattern.nhdr", nrrd("data file: zeros%020d.raw -999999999 999999999 2", "1 1 1 99999"))
 cheap("a pattern of two thousand million names", info("pattern.nhdr"))
-put("pattern.nhdr", nrrd("data file: f%d.raw 1 3 1", "2 2 2 3"))
-cheap("a pattern that is right", ["convert", "-i", "pattern.nhdr", "-o", "x.nrrd"], 1, "gradients")
+put("pattern.nhdr", nrrd(KEYS + "data file: f%d.raw 1 3 1", "2 2 2 3"))
+cheap("a pattern that is right", info("pattern.nhdr"), 0)
 for count in 99_999, 500_000:
     put("list.nhdr", nrrd("data file: LIST\n" + "zeros.raw\n" * count, f"2 2 6 {count}"))
     cheap(f"a list of {count} times the same name", info("list.nhdr"))
@@ -105,8 +112,8 @@ put("list.nhdr", nrrd("data file: SKIPLIST\n" + "0 zeros.raw\n" * 90_000, "2 2 6
 cheap("a list with skips of the same name", info("list.nhdr"), says="too short")
 put("list.nhdr", nrrd("data file: LIST\n" + "zeros.raw\nf1.raw\n" * 40_000, "2 2 2 80000"))
 cheap("a list of two names by turns", info("list.nhdr"), says="too short")
-put("list.nhdr", nrrd("data file: SKIPLIST\n0 zeros.raw\n8 zeros.raw\n16 zeros.raw\n"))
-cheap("a file that is three parts", info("list.nhdr"), 1, "gradients")
+put("list.nhdr", nrrd(KEYS + "data file: SKIPLIST\n0 zeros.raw\n8 zeros.raw\n16 zeros.raw\n"))
+cheap("a file that is three parts", info("list.nhdr"), 0)
 put("large.mih", mif("file: zeros.raw 0\n", "1000,1000,1000,5", end=""))
 cheap("a .mih of 5 GB", info("large.mih"), says="too short")
 cheap("the same within a memory", ["run", "-i", "large.mih", "-o", "out", "--memory", "1G"], says="too short")
@@ -116,7 +123,7 @@ put("large.mih", mif("file: zeros.raw 0\nfile: f1.raw 0\n" * 40_000, "2,2,2,8000
 cheap("a .mih of two files by turns", info("large.mih"), says="too short")
 put("large.mih", mif("file: zeros.raw 0\n" * 200_000, "2,2,6,200000", end=""))
 cheap("a .mih of 200,000 lines", info("large.mih"), says="file:")
-put("large.mif", mif("file: . 200\n" * 50_000, "2,2,2,50000") + bytes(300))
+put("large.mif", mif("file: . 200\n" * 50_000, "20,20,20,50000") + bytes(300))
 cheap("a .mif of its own samples again and again", info("large.mif"), says="too short")
 put("packed.gz", gzip.compress(bytes(24)))
 put("large.mih", mif("file: packed.gz\n", "1000,1000,1000,5", end=""))
@@ -126,7 +133,7 @@ cheap("a .mif of one voxel and 16 million values", info("values.mif"), says="val
 put("sizes.mih", mif("file: zeros.raw 0\n", "4294967296,4294967296,4294967296,4294967296", end=""))
 cheap("a .mih whose sizes overflow", info("sizes.mih"), says="more than memory can address")
 put("sizes.nhdr", nrrd("data file: zeros.raw", "4294967296 4294967296 4294967296 16"))
-cheap("an .nhdr whose sizes overflow", info("sizes.nhdr"), says="more than memory can address")
+cheap("an .nhdr whose sizes overflow", info("sizes.nhdr"), says="too large")
 put("sizes.nii", nifti([32767] * 7))
 cheap("a NIfTI whose sizes overflow", info("sizes.nii"), says="too short")
 put("values.nii.gz", gzip.compress(nifti([1, 1, 1, 32767, 2000]) + bytes(100_000_000), 1))
@@ -145,7 +152,7 @@ cheap("a field of 30 MB", info("content.nrrd"), 1)
 put("scheme.mif", mif("dw_scheme: 1,0,0,1000\n" * 400_000 + "file: . 9000000\n") + bytes(24))
 cheap("a dw_scheme of 400,000 lines", info("scheme.mif"), 1)
 
-# ---- Packed files that grow ----------------------------------------------------------------------------------------
+# ---- Packed files that grow -----------------------------------------------------------------------------------------
 
 table = "1 0 0 0\n1 0 0 1000\n0 1 0 1000\n"
 put("grad.b", table)
@@ -156,34 +163,30 @@ for name, head in small.items():
         file.write(head + bytes(24))
         for _ in range(bomb // 1_000_000):
             file.write(bytes(1_000_000))
-    cheap(f"{name}: more than its header needs", ["convert", "-i", name, "--grad", "grad.b", "-o", "x.nrrd", "--force"]
-          if False else ["info", "-i", name, "--grad", "grad.b"], 0, "twice", seconds=2 if not SANITIZED else SECONDS)
+    cheap(f"{name}: more than its header needs", ["info", "-i", name, "--grad", "grad.b"], 0, "twice", seconds=SHORT)
 with open("bomb.nrrd", "wb") as file:
-    file.write(nrrd("", data=b"").replace(b"encoding: raw", b"encoding: gzip") + b"\n" + open("bomb.nii.gz", "rb").read())
-cheap("bomb.nrrd: more than its header needs", ["info", "-i", "bomb.nrrd", "--grad", "grad.b"], 0, "twice",
-      seconds=2 if not SANITIZED else SECONDS)
+    file.write(nrrd(KEYS).replace(b"encoding: raw", b"encoding: gzip") + b"\n" + open("bomb.nii.gz", "rb").read())
+cheap("bomb.nrrd: more than its header needs", info("bomb.nrrd"), 0, "twice", seconds=SHORT)
 os.remove("bomb.mif.gz")
-packed = open("bomb.nii.gz", "rb").read()
-del packed
 with gzip.open("skip.nii.gz", "wb", 1) as file:
     file.write(nifti([2, 2, 2, 3], 550_000_000))
     for _ in range(bomb // 1_000_000):
         file.write(bytes(1_000_000))
-cheap("half a gigabyte before the samples", info("skip.nii.gz"), says="read past", seconds=2 if not SANITIZED else SECONDS)
+cheap("half a gigabyte before the samples", [*info("skip.nii.gz"), "--grad", "grad.b"], says="read past", seconds=SHORT)
 with gzip.open("skip.mif.gz", "wb", 1) as file:
     file.write(mif("file: . 550000000\n"))
     for _ in range(bomb // 1_000_000):
         file.write(bytes(1_000_000))
-cheap("half a gigabyte before the samples of a .mif.gz", info("skip.mif.gz"), says="read past",
-      seconds=2 if not SANITIZED else SECONDS)
+cheap("half a gigabyte before the samples of a .mif.gz", [*info("skip.mif.gz"), "--grad", "grad.b"],
+      says="read past", seconds=SHORT)
 put("header.mif.gz", gzip.compress(b"mrtrix image\n" + b"x" * 100_000_000, 1))
 cheap("a header of 100 MB in 100 kB", info("header.mif.gz"), says="header of more than")
 for name in "bomb.nii.gz", "bomb.nrrd", "skip.nii.gz", "skip.mif.gz":
     os.remove(name)
 with open("sparse.raw", "wb") as file:
     file.truncate(1 << 40)
-put("sparse.nhdr", nrrd("byte skip: 1000000000000\ndata file: sparse.raw"))
-cheap("a terabyte before the samples", ["info", "-i", "sparse.nhdr", "--grad", "grad.b"], 0)
+put("sparse.nhdr", nrrd(KEYS + "byte skip: 1000000000000\ndata file: sparse.raw"))
+cheap("a terabyte before the samples", info("sparse.nhdr"), 0)
 with open("sparse.nii", "wb") as file:
     file.write(nifti([2, 2, 2, 3], 1e12))
     file.truncate((1 << 40) + 100)
@@ -228,7 +231,8 @@ for option in "--bval", "--bvec", "--grad", "--response", "--learned", "--mask":
     cheap(f"3 GB as {option}", ["run", "-i", good, option, "long.nrrd", "-o", "out"])
 shutil.rmtree("done")
 os.mkdir("done")
-for text in "[" * 5_000_000, '{"a":' * 2_000_000, "[" + "0," * 7_000_000 + "0]", '{"hotfiber":"' + "x" * 16_000_000 + '"}':
+for text in ("[" * 5_000_000, '{"a":' * 2_000_000, "[" + "0," * 7_000_000 + "0]",
+             '{"hotfiber":"' + "x" * 16_000_000 + '"}'):
     put("done/report.json", text)
     cheap(f"report.json of {text[:5]}...", ["report", "done"], 1 if not text.startswith('{"h') else 0)
     put("model.json", text)
@@ -240,22 +244,19 @@ cheap("a .bval of 14 MB", ["info", "-i", good, "--bval", "numbers.bval", "--bvec
 put("numbers.bval", "1,5 " * 3_000_000)
 cheap("a .bval of 12 MB with commas", ["info", "-i", good, "--bval", "numbers.bval", "--bvec", "numbers.bval"])
 
-# Pipes that a shell makes (`<(...)`) are read as before
-for name, data in ("good.nii", open(good, "rb").read()), ("grad.b", table.encode()):
-    ends = os.pipe()
-    os.write(ends[1], data)
-    os.close(ends[1])
-    place = f"/dev/fd/{ends[0]}"
-    call = ["info", "-i", place, "--grad", "grad.b"] if name == "good.nii" else ["info", "-i", good, "--grad", place]
-    status, errors, _, _ = bounded(*call, pass_fds=[ends[0]])
-    check(status == 0, f"{name} from a pipe with a name: {errors}")
-    os.close(ends[0])
+# A pipe that a shell makes (`<(...)`) is read as before
+ends = os.pipe()
+os.write(ends[1], open(good, "rb").read())
+os.close(ends[1])
+status, errors, _, _ = bounded("info", "-i", f"/dev/fd/{ends[0]}", "--grad", "grad.b", pass_fds=[ends[0]])
+check(status == 0, f"a pipe with a name: {errors}")
+os.close(ends[0])
 
-# ---- Stopped while it waits, or reads --------------------------------------------------------------------------------
+# ---- Stopped while it waits, or reads -------------------------------------------------------------------------------
 
 with open("keep.raw", "wb") as file:
     file.truncate(3 << 30)
-put("keep.nhdr", nrrd("line skip: 1\ndata file: keep.raw"))  # a line of 3 GB
+put("keep.nhdr", nrrd(KEYS + "line skip: 1\ndata file: keep.raw"))  # a line of 3 GB
 waits = [["info", "-i", "fifo"], ["info", "-i", "-"], ["run", "-i", "fifo", "-o", "out"], ["info", "-i", "keep.nhdr"],
          ["info", "-i", good, "--grad", "fifo"], ["info", "-i", good, "--bval", "fifo", "--bvec", "fifo"],
          ["run", "-i", good, "--grad", "grad.b", "--mask", "fifo", "-o", "out"],
@@ -267,8 +268,8 @@ for call in waits:
     ends = os.pipe()
     process = subprocess.Popen([HOTFIBER, *call, "--threads", "1"], stdin=ends[0], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
-    end = time.monotonic() + 60
-    while time.monotonic() < end and process.poll() is None:  # until it waits for its input, or is at work on it
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:  # until it waits for its input, or is at work on it
         opened = {os.path.basename(os.readlink(f"/proc/{process.pid}/fd/{n}"))
                   for n in os.listdir(f"/proc/{process.pid}/fd") if n != "0"} if process.poll() is None else set()
         if "fifo" in opened or "keep.raw" in opened or (call[-1] == "-" and "SigCgt:\t000" in
@@ -286,7 +287,7 @@ for call in waits:
     os.close(ends[0])
     os.close(ends[1])
 
-# ---- A name that is followed ------------------------------------------------------------------------------------------
+# ---- A name that is followed ----------------------------------------------------------------------------------------
 
 image = mif("dw_scheme: 0,0,0,0\ndw_scheme: 1,0,0,1000\ndw_scheme: 0,1,0,1000\nfile: . 300\n").ljust(300, b" ")
 image += bytes(range(1, 25))
@@ -321,7 +322,7 @@ subprocess.run([HOTFIBER, "info", "-i", "-"], input=b"mrtrix-tmp-linked.mif\n", 
                stderr=subprocess.DEVNULL)
 check(os.path.lexists("mrtrix-tmp-linked.mif") and os.path.exists(target), "a link is no file of MRtrix's")
 
-# ---- Data files elsewhere ------------------------------------------------------------------------------------------------
+# ---- Data files elsewhere -------------------------------------------------------------------------------------------
 
 os.makedirs("set/below", exist_ok=True)
 here = os.getcwd()
@@ -335,23 +336,23 @@ cases = {"own.raw": 0, "./own.raw": 0, "below/own.raw": 0, "inner.raw": 0, "..ow
          f"{here}/secret.raw": 1, "below/../../secret.raw": 1, "link.raw": 1, "away/secret.raw": 1,
          "../set-beside.raw": 1, "../set/own.raw": 1, f"{here}/set/own.raw": 1}
 for name, refused in cases.items():
-    put("set/data.nhdr", nrrd(f"data file: {name}"))
-    put("set/list.nhdr", nrrd(f"data file: LIST\n{name}\n"))
+    put("set/data.nhdr", nrrd(f"{KEYS}data file: {name}"))
+    put("set/list.nhdr", nrrd(f"{KEYS}data file: LIST\n{name}\n"))
     put("set/data.mih", mif(f"file: {name} 0\n", end=""))
     for header in "data.nhdr", "list.nhdr", "data.mih":
         for folder in here, os.path.join(here, "set"):
             path = os.path.join("set", header) if folder == here else header
-            call = [HOTFIBER, "info", "-i", path, "--grad", os.path.join(here, "grad.b")]
+            call = [HOTFIBER, "info", "-i", path, *(["--grad", f"{here}/grad.b"] if "mih" in header else [])]
             done = subprocess.run(call, capture_output=True, cwd=folder)
             check(done.returncode == (name == "..own.raw"), f"{header} of {name}: {done.stderr}")
             done = subprocess.run([*call, "--confine"], capture_output=True, cwd=folder)
             check(done.returncode == refused, f"{header} of {name}, confined: {done.returncode} {done.stderr}")
             check(refused == 0 or b"confined" in done.stderr or name == "..own.raw", f"{name}: {done.stderr}")
 
-# ---- Text for the terminal -------------------------------------------------------------------------------------------------
+# ---- Text for the terminal ------------------------------------------------------------------------------------------
 
 EVIL = "\x1b]0;owned\x07\x1b[2Jx\ndone, all fine\r\x7f\t\x9b31m\u202ecod\u2066\u2028end"
-FORBIDDEN = [chr(n) for n in (*range(32), *range(127, 160)) if n != 10] + list("\u202e\u2066\u2028\u061c")
+FORBIDDEN = [chr(n) for n in (*range(32), *range(127, 160)) if n not in (9, 10)] + list("\u202e\u2066\u2028\u061c")
 
 
 def clean(what, text, lines=None):
@@ -397,12 +398,12 @@ for name, (content, options) in texts.items():
 headers = {}
 for number, line in enumerate((b"dim: 2," + raw, b"layout: " + raw, b"datatype: " + raw, b"file: " + raw,
                                b"transform: " + raw, b"scaling: " + raw, b"dw_scheme: " + raw, b"vox: " + raw)):
-    headers[f"h{number}.mif"] = mif("file: . 400\n", end="").replace(b"END", b"") + line.replace(b"\n", b"") + b"\nEND\n"
+    headers[f"h{number}.mif"] = mif("file: . 400\n", end="") + line.replace(b"\n", b"") + b"\nEND\n"
 for number, line in enumerate((b"type: " + raw, b"kinds: " + raw, b"data file: " + raw, b"space: " + raw,
                                b"byte skip: " + raw, b"DWMRI_b-value:=" + raw, b"modality:=" + raw,
                                b"encoding: " + raw, b"sizes: " + raw, raw, b"measurement frame: " + raw,
                                b"DWMRI_b-value:=1000\nDWMRI_gradient_0000:=" + raw)):
-    headers[f"h{number}.nrrd"] = nrrd("", data=b"").rstrip(b"\n") + b"\n" + line.replace(b"\n", b"") + b"\n\n" + bytes(24)
+    headers[f"h{number}.nrrd"] = nrrd("").rstrip(b"\n") + b"\n" + line.replace(b"\n", b"") + b"\n\n" + bytes(24)
 for name, content in headers.items():
     put(name, content.ljust(500, b"\0") if name.endswith("mif") else content)
     done = hotfiber("info", "-i", name)
@@ -422,7 +423,7 @@ html = open("done/report.html", encoding="utf-8").read() if os.path.exists("done
 check("<script>" not in html and "<img src=x" not in html, "a script in report.html")
 clean("report.html", html.replace("\ndone, all fine", ""))
 
-# ---- What a record may hold ---------------------------------------------------------------------------------------------------
+# ---- What a record may hold -----------------------------------------------------------------------------------------
 
 shutil.rmtree("parts")
 works("phantom", "--layout", "mixture", "--size", "5,4,3", "--directions", 20, "--b0", 2, "-o", "dwi.nrrd", "--quiet")

@@ -42,6 +42,8 @@ typedef struct source {
     int error;                     /* errno of a read that failed */
     z_stream z;
     unsigned char *input;
+    unsigned char small[4096];     /* unpacked ahead for reads of a few bytes, from `from` to `to` */
+    size_t from, to;
 } source;
 
 static hot_status source_begin(hot_context *context, source *from, FILE *file, int packed)
@@ -80,11 +82,8 @@ static size_t take(source *from, void *to, size_t bytes)
     return got;
 }
 
-/* Like fread: fewer bytes than asked for mean the end, damage (from->bad), or an error (from->error). */
-static size_t source_read(source *from, unsigned char *to, size_t bytes)
+static size_t unpack(source *from, unsigned char *to, size_t bytes)
 {
-    if (!from->packed)
-        return take(from, to, bytes);
     size_t done = 0;
     while (done < bytes && !from->ended) {
         if (from->z.avail_in == 0) {
@@ -112,6 +111,30 @@ static size_t source_read(source *from, unsigned char *to, size_t bytes)
         } else if (state != Z_OK && state != Z_BUF_ERROR) {
             from->bad = from->ended = 1;
         }
+    }
+    return done;
+}
+
+/* Like fread: fewer bytes than asked for mean the end, damage (from->bad), or an error (from->error). */
+static size_t source_read(source *from, unsigned char *to, size_t bytes)
+{
+    if (!from->packed)
+        return take(from, to, bytes);
+    size_t done = 0;
+    while (done < bytes) {
+        const size_t left = bytes - done;
+        if (from->from == from->to && left >= sizeof from->small)
+            return done + unpack(from, to + done, left);
+        if (from->from == from->to) {
+            from->from = 0;
+            from->to = unpack(from, from->small, sizeof from->small);
+            if (from->to == 0)
+                break;
+        }
+        const size_t there = from->to - from->from, count = there < left ? there : left;
+        memcpy(to + done, from->small + from->from, count);
+        from->from += count;
+        done += count;
     }
     return done;
 }
@@ -335,9 +358,9 @@ struct hot_stream {
     size_t looked;
 };
 
-hot_status hot_stream_open_file(hot_context *context, const char *path, hot_file_source source, FILE **file)
+hot_status hot_stream_open_file(hot_context *context, const char *path, hot_file_source where, FILE **file)
 {
-    hot_status status = hot_file_open(context, path, source, file);
+    hot_status status = hot_file_open(context, path, where, file);
     if (status == HOT_OK && hot_stream_remaining(*file) == 0) {
         fclose(*file);
         *file = NULL;
@@ -376,11 +399,11 @@ hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, 
     return hot_stream_wrap(context, file, first == 0x1f, name, stream);
 }
 
-hot_status hot_stream_open(hot_context *context, const char *path, hot_file_source source, hot_stream **stream)
+hot_status hot_stream_open(hot_context *context, const char *path, hot_file_source where, hot_stream **stream)
 {
     FILE *file;
     *stream = NULL;
-    hot_status status = hot_stream_open_file(context, path, source, &file);
+    hot_status status = hot_stream_open_file(context, path, where, &file);
     return status == HOT_OK ? hot_stream_begin(context, file, path, stream) : status;
 }
 
