@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "io/common/report.h"
+#include "common/foreign_text.h"
 
 void hot_html_text(FILE *file, const char *text)
 {

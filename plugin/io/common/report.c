@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/foreign_text.h"
 #include "file_open.h"
 #include "output.h"
 

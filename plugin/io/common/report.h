@@ -6,8 +6,6 @@
 
 #include <hotfiber/context.h>
 
-#include "common/foreign_text.h"
-
 /* The text of JSON, to be freed with cJSON_free; NULL for a NULL root and without memory. JSON is UTF-8, names of files
  * need not be: a byte that is none becomes U+FFFD, the replacement character. What must not reach a terminal (control
  * characters, DEL, what changes the direction of text) is escaped as \u.... */
