@@ -64,8 +64,8 @@ def nrrd(fields, sizes="2 2 2 3", kind="uint8", data=b""):
     return (head if head.endswith("\n") else head + "\n").encode() + data
 
 
-KEYS = ("kinds: space space space list\nmodality:=DWMRI\nDWMRI_b-value:=1000\nDWMRI_gradient_0000:=0 0 0\nDWMRI_gradient_0001:=1 0 0\n"
-        "DWMRI_gradient_0002:=0 1 0\n")
+KEYS = ("kinds: space space space list\nmodality:=DWMRI\nDWMRI_b-value:=1000\nDWMRI_gradient_0000:=0 0 0\n"
+        "DWMRI_gradient_0001:=1 0 0\nDWMRI_gradient_0002:=0 1 0\n")
 
 
 def mif(lines, sizes="2,2,2,3", layout="+0,+1,+2,+3", kind="UInt8", end="END\n"):

@@ -50,11 +50,15 @@ static hot_status refuse_comma(hot_context *context, const char *name, size_t nu
 }
 
 /* One line of text: its numbers appended to `numbers` (which may be NULL, to count). Returns how many; -1 and *at when
- * something is no number. */
-static long line_numbers(const char *line, const char *end, double *numbers, const char **at)
+ * something is no number, or the context is cancelled. */
+static long line_numbers(hot_context *context, const char *line, const char *end, double *numbers, const char **at)
 {
     long count = 0;
     for (;;) {
+        if ((count & 0x3fff) == 0x3fff && hot_context_cancelled(context)) {
+            *at = line;
+            return -1;
+        }
         while (line < end &&
                (*line == ' ' || *line == '\t' || *line == ',' || *line == ';' || *line == '\r' || *line == '\v' ||
                 *line == '\f'))
@@ -84,9 +88,13 @@ hot_status hot_table_parse(hot_context *context, const char *name, const char *t
         size_t row = 0, number = 1, used = 0;
         for (const char *line = text; *line; number++) {
             const char *end = line + strcspn(line, "\n"), *at = decimal_comma(line, end);
+            if ((number & 0x3fff) == 0 && hot_context_cancelled(context))
+                return hot_context_check(context, "reading");
             if (at)
                 return refuse_comma(context, name, number, at);
-            long count = line_numbers(line, end, fill ? *values + used : NULL, &at);
+            long count = line_numbers(context, line, end, fill ? *values + used : NULL, &at);
+            if (count < 0 && hot_context_cancelled(context))
+                return hot_context_check(context, "reading");
             if (count < 0)
                 return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: '%.*s' is not a number", name,
                                         number, (int)strcspn(at, " \t\r\n,") < 40 ? (int)strcspn(at, " \t\r\n,") : 40,
