@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "context_internal.h"
 #include "entry.h"
+#include "foreign_text.h"
 #include "options.h"
 #include "spill.h"
 
@@ -23,6 +24,7 @@ struct hot_context {
     unsigned said; /* bits of hot_context_first_time */
     int cpu_limit;
     int pretended_gpus;
+    int confined; /* data files lie in their header's folder */
     hot_memory memory; /* of the arrays of its calls */
     hot_spill *spill;  /* NULL: memory has no bound */
     void *stream;
@@ -89,6 +91,7 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     made->said = 0;
     made->cpu_limit = INT_MAX;
     made->pretended_gpus = -1;
+    made->confined = 0;
     made->memory = HOT_MEMORY_HOST;
     made->spill = NULL;
     made->stream = NULL;
@@ -153,6 +156,12 @@ hot_device hot_context_device_used(const hot_context *context)
 
 int hot_context_cpu_limit(const hot_context *context) { return context->cpu_limit; }
 void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_limit = level; }
+
+/* Declared in hotfiber_dwi.h, with the files it is about. */
+HOT_API void hot_context_confine(hot_context *context, int confined);
+HOT_API int hot_context_confined(const hot_context *context);
+void hot_context_confine(hot_context *context, int confined) { context->confined = confined != 0; }
+int hot_context_confined(const hot_context *context) { return context->confined; }
 
 int hot_context_pretended_gpus(const hot_context *context) { return context->pretended_gpus; }
 void hot_context_pretend_gpus(hot_context *context, int count) { context->pretended_gpus = count; }
@@ -283,6 +292,14 @@ void hot_context_free(hot_context *context, void *memory)
         context->options.release(context->options.allocator_user, memory);
 }
 
+/* A message's text, printed and made fit for one line of a terminal: what it quotes may come from anywhere. */
+static void put_text(char *to, size_t capacity, const char *format, va_list arguments)
+{
+    char raw[MESSAGE_SIZE];
+    vsnprintf(raw, sizeof raw, format, arguments);
+    hot_text_escape(to, capacity, raw);
+}
+
 hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...)
 {
     HOT_ENTRY(context);
@@ -290,7 +307,7 @@ hot_status hot_context_fail(hot_context *context, hot_status status, const char 
         return status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(context->message, MESSAGE_SIZE, format, arguments);
+    put_text(context->message, MESSAGE_SIZE, format, arguments);
     va_end(arguments);
     context->parameter[0] = '\0';
     return status;
@@ -302,12 +319,14 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
     HOT_ENTRY(context);
     if (!context || !parameter || !format)
         return status;
-    const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);
+    char text[MESSAGE_SIZE];
     va_list arguments;
-    va_start(arguments, format);
-    if (lead > 0 && lead < MESSAGE_SIZE)
-        vsnprintf(context->message + lead, MESSAGE_SIZE - (size_t)lead, format, arguments);
+    va_start(arguments, format); /* may quote the message that stands there */
+    put_text(text, sizeof text, format, arguments);
     va_end(arguments);
+    const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);
+    if (lead > 0 && lead < MESSAGE_SIZE)
+        hot_text_escape(context->message + lead, MESSAGE_SIZE - (size_t)lead, text);
     snprintf(context->parameter, PARAMETER_SIZE, "%s", parameter);
     return status;
 }
@@ -315,11 +334,9 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
 hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter)
 {
     HOT_ENTRY(context);
-    char text[MESSAGE_SIZE];
     if (!context || !parameter || status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
         return status;
-    memcpy(text, context->message, sizeof text);
-    return hot_context_fail_parameter(context, status, parameter, "%s", text);
+    return hot_context_fail_parameter(context, status, parameter, "%s", context->message);
 }
 
 hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...)
@@ -334,7 +351,7 @@ hot_status hot_context_add(hot_context *context, hot_status status, const char *
         return status;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(context->message + used, MESSAGE_SIZE - used, format, arguments);
+    put_text(context->message + used, MESSAGE_SIZE - used, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -347,7 +364,7 @@ void hot_context_log(hot_context *context, hot_log_level level, const char *form
     char line[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    put_text(line, sizeof line, format, arguments);
     va_end(arguments);
     if (context->hear)
         context->hear(context->hear_user, level, line);

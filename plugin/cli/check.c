@@ -70,9 +70,9 @@ static void show_text(const char *source, const hot_check_gradients *check, cons
 {
     size_t count, warnings = 0;
     const hot_check_finding *list = hot_check_findings_list(findings, &count);
-    printf("%s\n", strcmp(source, "-") == 0 ? "standard input" : source);
+    printf("%s\n", strcmp(source, "-") == 0 ? "standard input" : cli_shown(source));
     for (size_t n = 0; n < count; n++) {
-        printf("  %s %s\n", list[n].warning ? "mend:" : "note:", list[n].text);
+        printf("  %s %s\n", list[n].warning ? "mend:" : "note:", cli_shown(list[n].text));
         warnings += list[n].warning != 0;
     }
     if (!warnings)
@@ -88,7 +88,7 @@ static void show_text(const char *source, const hot_check_gradients *check, cons
         show_alike(check);
         printf("gradient table: right: the likeliest of 24, in %zu voxels\n", check->voxels);
     } else {
-        printf("gradient table: cannot tell: %s\n", check->reason);
+        printf("gradient table: cannot tell: %s\n", cli_shown(check->reason));
     }
 }
 

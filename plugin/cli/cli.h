@@ -69,7 +69,7 @@ typedef struct cli_command {
 
 enum { CLI_ARGUMENTS = 16 };
 
-/* Options that every subcommand has: --device --threads --seed --progress --quiet --help. */
+/* Options that every subcommand has: --device --threads --seed --progress --confine --quiet --help. */
 typedef struct cli_common {
     hot_context *context;     /* made by cli_parse */
     int quiet;
@@ -105,6 +105,10 @@ int cli_refuse(const cli_command *command, cli_common *common, const char *forma
 /* The same where the context's message says which options do not go together: the option's name is written as here. */
 int cli_refuse_option(const cli_command *command, cli_common *common);
 
+/* A text that the user or a file gave (names, keys), fit for a line on a terminal: see hot_text_escape. Valid until the
+ * fourth call after it. */
+const char *cli_shown(const char *text);
+
 /* Flushes standard output; HOT_EXIT_DONE, or a line on stderr and HOT_EXIT_FAILED (a full disk, a closed pipe). */
 int cli_flush(const cli_command *command);
 
@@ -124,6 +128,11 @@ char *cli_record(const cli_option *options, const cli_common *common, const char
 
 /* `hotfiber run`, under another command's name. */
 int cli_run_as(const cli_command *command, int argc, char **argv);
+
+/* Whether a record that was read from a file (`from`, for the message) holds nothing but options of what a run finds,
+ * each with its value: it may be anybody's, and a --force or --help in it would be obeyed. Errors:
+ * HOT_ERROR_FORMAT. */
+hot_status cli_record_check(hot_context *context, const char *record, const char *from);
 
 /* The same with the words of cli_record before those of argv: what is given twice counts as argv has it. */
 int cli_run_again(const cli_command *command, const char *record, int argc, char **argv);

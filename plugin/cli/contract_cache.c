@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "io/common/file_open.h"
 #include "io/common/output.h"
 
 enum { LARGEST = 1 << 22 }; /* bytes of a file of choices that is read */
@@ -27,20 +29,15 @@ char *cli_contract_cache_path(hot_context *context, const char *given)
 
 hot_status cli_contract_cache_load(hot_context *context, const char *path, hot_contract_tuning **tuning)
 {
-    FILE *file = path ? fopen(path, "rb") : NULL;
     char *text = NULL;
     size_t length = 0;
-    if (file) {
-        text = hot_context_alloc(context, LARGEST + 1, 1);
-        if (!text) {
-            fclose(file);
-            return HOT_ERROR_MEMORY;
-        }
-        length = fread(text, 1, LARGEST, file);
-        text[length] = '\0';
-        fclose(file);
-    }
-    hot_status status = hot_contract_tuning_create(context, length ? text : NULL, tuning);
+    hot_status status = path && access(path, F_OK) == 0
+        ? hot_file_load(context, path, HOT_FILE_FOUND, "choices of contractions", LARGEST, &text, &length) : HOT_OK;
+    if (status == HOT_ERROR_MEMORY || status == HOT_ERROR_CANCELLED)
+        return status;
+    if (status != HOT_OK) /* a cache: what cannot be read is measured again */
+        hot_context_log(context, HOT_LOG_WARNING, "%s", hot_context_message(context));
+    status = hot_contract_tuning_create(context, length ? text : NULL, tuning);
     if (status == HOT_ERROR_FORMAT) {
         hot_context_log(context, HOT_LOG_WARNING, "'%s' is not used: %s", path, hot_context_message(context));
         status = hot_contract_tuning_create(context, NULL, tuning);

@@ -118,11 +118,11 @@ static const char *find_blamed(const cli_option *options, const cli_common *comm
     const char *message = hot_context_message(common->context);
     for (const cli_option *option = options; option && option->name; option++) {
         const char *path = is_output(option) ? NULL : file_of(option);
-        if (path && strstr(message, path))
+        if (path && strstr(message, cli_shown(path)))
             return path;
     }
     for (int a = 0; a < common->argument_count; a++)
-        if (strstr(message, common->arguments[a]))
+        if (strstr(message, cli_shown(common->arguments[a])))
             return common->arguments[a];
     return NULL;
 }
@@ -140,5 +140,5 @@ void cli_suggest_file(const cli_option *options, const cli_common *common, hot_s
     }
     find_near(path, near);
     if (near[0])
-        snprintf(text, size, "; did you mean '%s'", near);
+        snprintf(text, size, "; did you mean '%s'", cli_shown(near));
 }

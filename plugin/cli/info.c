@@ -149,7 +149,7 @@ static hot_status show_text(hot_context *context, const facts *about)
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             framed |= fabs(dwi->frame[r][c] - (r == c)) > 1e-9;
-    printf("%s\n", strcmp(dwi->source, "-") == 0 ? "standard input" : dwi->source);
+    printf("%s\n", strcmp(dwi->source, "-") == 0 ? "standard input" : cli_shown(dwi->source));
     printf("  voxels         %zu x %zu x %zu of %.4g x %.4g x %.4g mm\n", grid->size[0], grid->size[1], grid->size[2],
            about->voxel[0], about->voxel[1], about->voxel[2]);
     printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not given (taken as right-anterior-superior)"

@@ -40,7 +40,7 @@ int cli_learn(int argc, char **argv)
     cJSON_free(record);
     if (status == HOT_OK && !common.quiet && strcmp(options->learn, "-") != 0) {
         cli_terminal_newline();
-        printf("%zu voxels in the mask; learned: %s\n", result.voxels, options->learn);
+        printf("%zu voxels in the mask; learned: %s\n", result.voxels, cli_shown(options->learn));
     }
     return cli_finish(&cli_learn_command, &common, status);
 }

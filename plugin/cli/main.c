@@ -74,9 +74,9 @@ static int unknown(const char *word)
     for (const cli_entry *entry = entries; entry->command; entry++)
         cli_guess_try(&guess, entry->command->name);
     if (guess.best)
-        fprintf(stderr, "hotfiber: there is no subcommand '%s'; did you mean %s\n", word, guess.best);
+        fprintf(stderr, "hotfiber: there is no subcommand '%s'; did you mean %s\n", cli_shown(word), guess.best);
     else
-        fprintf(stderr, "hotfiber: there is no subcommand '%s'; `hotfiber` lists them\n", word);
+        fprintf(stderr, "hotfiber: there is no subcommand '%s'; `hotfiber` lists them\n", cli_shown(word));
     return HOT_EXIT_USAGE;
 }
 

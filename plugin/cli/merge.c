@@ -53,6 +53,8 @@ int cli_merge(int argc, char **argv)
         status = hot_context_fail(common.context, HOT_ERROR_FORMAT, "the parts in '%s' do not say how they were made",
                                   common.arguments[0]);
     if (status == HOT_OK)
+        status = cli_record_check(common.context, record, common.arguments[0]);
+    if (status == HOT_OK)
         again = merge(record, common.arguments[0], argc, argv);
     hot_context_free(common.context, record);
     if (status != HOT_OK)

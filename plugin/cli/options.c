@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "progress.h"
 #include "common/backend.h"
+#include "common/foreign_text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,16 +66,26 @@ static void print_message(FILE *file, const hot_context *context)
         fprintf(file, "%s%s", name[1] ? "--" : "-", name);
         message += strlen(parameter);
     }
-    for (; *message; message++) /* one line, whatever a library put into it */
-        fputc(*message == '\n' || *message == '\r' ? ' ' : *message, file);
+    fputs(message, file);
 }
 
 static int usage_error(const cli_command *command, const char *format, ...) HOT_PRINTF(2, 3);
 
+const char *cli_shown(const char *text)
+{
+    enum { PLACES = 4, LONGEST = 8192 };
+    static char place[PLACES][LONGEST];
+    static int next;
+    char *to = place[next++ % PLACES];
+    hot_text_escape(to, LONGEST, text);
+    return to;
+}
+
 static void usage_error_list(const cli_command *command, const char *format, va_list arguments)
 {
-    fprintf(stderr, "hotfiber %s: ", command->name);
-    vfprintf(stderr, format, arguments);
+    char text[4096];
+    vsnprintf(text, sizeof text, format, arguments);
+    fprintf(stderr, "hotfiber %s: %s", command->name, cli_shown(text));
     fprintf(stderr, "; see `hotfiber %s --help`\n", command->name);
 }
 
@@ -107,7 +118,7 @@ static int number_error(const cli_command *command, const cli_option *option, co
     fprintf(stderr, "hotfiber %s: %s%s needs %s", command->name, dashes, option->name, what);
     char bounds[64];
     cli_print_bounds(option, bounds, sizeof bounds);
-    fprintf(stderr, "%s, not '%s'\n", bounds, text);
+    fprintf(stderr, "%s, not '%s'\n", bounds, cli_shown(text));
     return HOT_EXIT_USAGE;
 }
 
@@ -280,7 +291,7 @@ static hot_status check_device(hot_context *context, const char *text)
 
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common)
 {
-    int help = 0, quiet = 0, threads = 0;
+    int help = 0, quiet = 0, threads = 0, confine = 0;
     size_t seed = 1;
     const char *device = "auto", *progress = NULL;
     const cli_option shared[] = {
@@ -291,6 +302,9 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         {"progress", CLI_CHOICE, &progress, CLI_FORMS,
          "how progress is shown on standard error: a bar, a line a minute, lines of JSON (with notes, warnings and "
          "errors), or not; auto (default): a bar at a terminal, lines elsewhere", 0, 0},
+        {"confine", CLI_FLAG, &confine, NULL,
+         "refuse headers (NRRD, MIF) that name data files outside of their own folder: for data of unknown origin", 0,
+         0},
         {"quiet", CLI_FLAG, &quiet, NULL, "no progress, notes or warnings: nothing but errors", 0, 0},
         {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
@@ -359,6 +373,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         fprintf(stderr, "hotfiber %s: out of memory\n", command->name);
         return HOT_EXIT_FAILED;
     }
+    hot_context_confine(common->context, confine);
     cli_terminal_start(quiet, progress);
     hot_status status = cli_check_files(options, common->context);
     if (status == HOT_OK)

@@ -63,7 +63,7 @@ static int parse_ranges(const char *text, double ranges[ITEMS_MAX][2])
 
 static int wrong(const char *option, const char *what, const char *text)
 {
-    fprintf(stderr, "hotfiber phantom: --%s needs %s, not '%s'\n", option, what, text);
+    fprintf(stderr, "hotfiber phantom: --%s needs %s, not '%s'\n", option, what, cli_shown(text));
     return -1;
 }
 

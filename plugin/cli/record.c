@@ -58,6 +58,49 @@ char *cli_record(const cli_option *options, const cli_common *common, const char
     return text;
 }
 
+/* What cli_record may have written for a part of a run or for hotfiber learn: options that decide what is found and
+ * which files show it. None that replaces, removes or names an output. */
+static const struct { const char *name; int flag; } harmless[] = {
+    {"-i", 0}, {"--bval", 0}, {"--bvec", 0}, {"--grad", 0}, {"--memory", 0}, {"--mask", 0}, {"--denoise", 1},
+    {"--model", 0}, {"--order", 0}, {"--response", 0}, {"--diffusivities", 0}, {"--regularise", 0},
+    {"--known_b0", 0}, {"--weights", 0}, {"--positive", 1}, {"--constraint", 0}, {"--kernel", 0}, {"--normalise", 1},
+    {"--method", 0}, {"--max_fibers", 0}, {"--threshold", 0}, {"--min_angle", 0}, {"--min_amplitude", 0},
+    {"--starts", 0}, {"--shift", 0}, {"--basin", 1}, {"--noise_model", 0}, {"--sigma", 0}, {"--samples", 0},
+    {"--outputs", 0}, {"--report", 1}, {"--learned", 0}, {"--seed", 0}};
+
+/* A value is not looked at as an option: "-" and numbers below zero are the ones that begin like one. */
+static int is_value(const cJSON *word)
+{
+    const char *text = cJSON_IsString(word) ? word->valuestring : NULL;
+    return text && (text[0] != '-' || !text[1] || (text[1] >= '0' && text[1] <= '9') || text[1] == '.');
+}
+
+hot_status cli_record_check(hot_context *context, const char *record, const char *from)
+{
+    enum { OPTIONS = sizeof harmless / sizeof *harmless };
+    cJSON *words = hot_report_parse(record, strlen(record));
+    const cJSON *word = cJSON_IsArray(words) ? words->child : NULL;
+    hot_status status = cJSON_IsArray(words) ? HOT_OK
+        : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' does not say how it was made", from);
+    while (word && status == HOT_OK) {
+        const char *name = cJSON_IsString(word) ? word->valuestring : "";
+        size_t which = 0;
+        while (which < OPTIONS && strcmp(harmless[which].name, name) != 0)
+            which++;
+        word = word->next;
+        if (which == OPTIONS)
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: '%s' among the options it "
+                                      "was made with is none of what a run finds; make it again", from, name);
+        else if (!harmless[which].flag && !is_value(word))
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: the option '%s' it was "
+                                      "made with has no value; make it again", from, name);
+        else if (!harmless[which].flag)
+            word = word->next;
+    }
+    cJSON_Delete(words);
+    return status;
+}
+
 int cli_run_again(const cli_command *command, const char *record, int argc, char **argv)
 {
     cJSON *words = cJSON_Parse(record), *word;

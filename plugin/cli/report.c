@@ -43,7 +43,7 @@ int cli_report(int argc, char **argv)
         status = hot_run_report(common.context, folder, background, output ? output : path);
         if (status == HOT_OK && !common.quiet && !(output && strcmp(output, "-") == 0)) {
             cli_terminal_newline();
-            printf("report: %s\n", output ? output : path);
+            printf("report: %s\n", cli_shown(output ? output : path));
         }
         hot_context_free(common.context, path);
     }

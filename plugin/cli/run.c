@@ -49,7 +49,7 @@ static void show_table(const hot_run_result *result, const char *output)
         snprintf(path, sizeof path, "%s%s%s", output, slash, shown[i][1]);
         if (access(path, F_OK) != 0) /* not among --outputs */
             continue;
-        printf("%s%s: %s", gap, shown[i][0], path);
+        printf("%s%s: %s", gap, shown[i][0], cli_shown(path));
         gap = "   ";
     }
     putchar('\n');
@@ -79,8 +79,9 @@ static void show_part(const hot_run_result *result, const hot_run_options *optio
 {
     show_count("voxels in the part", result->voxels, 0);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
-    printf("part: %s/part-%d-of-%d.nrrd   when all are there: hotfiber merge %s -o DIR\n", options->output,
-           options->part, options->parts, options->output);
+    const char *folder = cli_shown(options->output);
+    printf("part: %s/part-%d-of-%d.nrrd   when all are there: hotfiber merge %s -o DIR\n", folder, options->part,
+           options->parts, folder);
 }
 
 /* The file after --learned, or NULL. */
@@ -102,8 +103,14 @@ int cli_run(int argc, char **argv)
     hot_context *context = NULL;
     int ended = -1;
     if (learned && hot_context_create(NULL, &context) == HOT_OK && /* else the run says what is wrong with it */
-        hot_run_learned_record(context, learned, &record) == HOT_OK && record[0] == '[')
-        ended = cli_run_again(&cli_run_command, record, argc, argv);
+        hot_run_learned_record(context, learned, &record) == HOT_OK && record[0] == '[') {
+        if (cli_record_check(context, record, learned) == HOT_OK)
+            ended = cli_run_again(&cli_run_command, record, argc, argv);
+        else {
+            ended = HOT_EXIT_FAILED;
+            fprintf(stderr, "hotfiber run: %s\n", hot_context_message(context));
+        }
+    }
     hot_context_free(context, record);
     hot_context_destroy(&context);
     return ended >= 0 ? ended : cli_run_as(&cli_run_command, argc, argv);

@@ -40,6 +40,6 @@ int cli_view(int argc, char **argv)
                 "libepoxy-dev libegl-dev libglfw3-dev)\n",
                 viewer);
     else
-        fprintf(stderr, "hotfiber view: cannot start %s: %s\n", path[0] ? path : viewer, strerror(errno));
+        fprintf(stderr, "hotfiber view: cannot start %s: %s\n", cli_shown(path[0] ? path : viewer), strerror(errno));
     return HOT_EXIT_FAILED;
 }

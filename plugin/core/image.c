@@ -7,19 +7,31 @@
 
 hot_status hot_image_add_file(hot_image *image, const char *path)
 {
-    char **grown = hot_context_alloc(image->context, image->file_count + 1, sizeof *grown);
-    char *copy = grown ? hot_string_copy(image->context, path) : NULL;
-    if (!copy) {
-        hot_context_free(image->context, grown);
+    const size_t count = image->file_count;
+    char *copy = hot_string_copy(image->context, path);
+    if (!copy)
         return HOT_ERROR_MEMORY;
+    if ((count & (count - 1)) == 0) { /* the capacity is the next power of two */
+        char **grown = hot_context_alloc(image->context, count ? 2 * count : 1, sizeof *grown);
+        if (!grown) {
+            hot_context_free(image->context, copy);
+            return HOT_ERROR_MEMORY;
+        }
+        if (count)
+            memcpy(grown, image->files, count * sizeof *grown);
+        hot_context_free(image->context, image->files);
+        image->files = grown;
     }
-    for (size_t i = 0; i < image->file_count; i++)
-        grown[i] = image->files[i];
-    grown[image->file_count] = copy;
-    hot_context_free(image->context, image->files);
-    image->files = grown;
-    image->file_count++;
+    image->files[image->file_count++] = copy;
     return HOT_OK;
+}
+
+hot_status hot_image_check_values(const hot_image *image)
+{
+    return image->values <= HOT_IMAGE_VALUES_MAX
+        ? HOT_OK
+        : hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': %zu values per voxel; at most %d are read",
+                           image->name, image->values, (int)HOT_IMAGE_VALUES_MAX);
 }
 
 void hot_image_warn_unplaced(const hot_image *image)
@@ -45,6 +57,8 @@ hot_status hot_image_lies_plainly(hot_image *image)
     if (voxels == 0 || image->values == 0 || voxels > SIZE_MAX / 2 / one / image->values)
         return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': its sizes are more than memory can address",
                                 image->name);
+    if (hot_image_check_values(image) != HOT_OK)
+        return HOT_ERROR_FORMAT;
     image->samples = voxels * image->values;
     image->stride[0] = 1;
     image->stride[1] = image->grid.size[0];

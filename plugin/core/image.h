@@ -33,6 +33,9 @@ typedef struct hot_image {
     void *reader;
 } hot_image;
 
+/* Most values of a voxel: each has its place in memory, before the samples are read. */
+enum { HOT_IMAGE_VALUES_MAX = 1 << 20 };
+
 /* Opens an image: NIfTI (.nii, .nii.gz, .hdr + .img), MIF (.mif, .mif.gz, .mih) or NRRD by the file's name;
  * other names, pipes and standard input ("-") by their first bytes. The header is read and checked, and nothing large
  * allocated. hot_image_close it also after a failure. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
@@ -60,7 +63,9 @@ hot_status hot_image_check_one_list(const hot_image *image, const char *what);
 /* Warns where an image does not say where its voxels are, once the caller has a use for that. */
 void hot_image_warn_unplaced(const hot_image *image);
 
-/* For readers: notes a file; sets `samples`, the strides and positions of an array that lies i, j, k, value. */
+/* For readers: refuses more values per voxel than those; notes a file; sets `samples`, the strides and positions of an
+ * array that lies i, j, k, value. */
+hot_status hot_image_check_values(const hot_image *image);
 hot_status hot_image_add_file(hot_image *image, const char *path);
 hot_status hot_image_lies_plainly(hot_image *image);
 

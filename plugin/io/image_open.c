@@ -36,7 +36,7 @@ hot_status hot_image_open(hot_context *context, const char *path, hot_image *ima
     if (status == HOT_OK)
         status = hot_image_open_input(context, &input, image);
     hot_input_close(context, &input);
-    return status;
+    return hot_file_read_failed(context, status);
 }
 
 hot_status hot_image_read(hot_image *image)

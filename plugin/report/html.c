@@ -4,15 +4,14 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "io/common/report.h"
+#include "common/foreign_text.h"
 
 void hot_html_text(FILE *file, const char *text)
 {
     static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
     for (const unsigned char *at = (const unsigned char *)(text ? text : ""); *at;) {
         const size_t bytes = hot_utf8_character(at);
-        const int control = (at[0] < 0x20 && at[0] != '\n' && at[0] != '\t') || at[0] == 0x7f ||
-            (at[0] == 0xc2 && bytes == 2 && at[1] < 0xa0);
+        const int control = bytes && at[0] != '\n' && at[0] != '\t' && hot_utf8_control(at, bytes) != 0;
         switch (at[0]) {
         case '&': fputs("&amp;", file); break;
         case '<': fputs("&lt;", file); break;

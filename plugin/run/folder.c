@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/fields.h"
+#include "io/common/file_open.h"
 #include "io/common/parents.h"
 #include "io/common/report.h"
 #include "io/common/temporary.h"
@@ -152,8 +153,8 @@ static int is_page(hot_context *context, const char *folder)
 {
     char head[512] = {0};
     char *path = join(context, folder, "report.html");
-    FILE *file = path ? fopen(path, "rb") : NULL;
-    if (file) {
+    FILE *file = NULL;
+    if (path && hot_file_open(context, path, HOT_FILE_FOUND, &file) == HOT_OK) {
         head[fread(head, 1, sizeof head - 1, file)] = '\0';
         fclose(file);
     }

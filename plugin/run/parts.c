@@ -7,15 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/arguments.h"
 #include "common/entry.h"
+#include "io/common/file_open.h"
 #include "io/common/output.h"
 #include "model/model.h"
 #include "resume.h"
 #include "rows.h"
 
-enum { PARTS_MOST = 100000, HEAD_MOST = 1 << 20 };
+enum { PARTS_MOST = 100000, HEAD_MOST = 1 << 20, LINES_MOST = 20 };
 static const char key[] = "hotfiber_part:=";
 
 /* Voxels of the mask from .. to - 1 belong to part number 1 ... parts. */
@@ -130,15 +132,17 @@ static void close_part(part_file *part)
 /* The head of a part's file; what follows are its rows. */
 static hot_status open_part(hot_context *context, const char *name, part_file *part)
 {
-    char *line = NULL;
-    size_t capacity = 0, fields = 0;
-    ssize_t length;
+    size_t length = 0, fields = 0, lines = 0;
     memset(part, 0, sizeof *part);
-    part->file = fopen(name, "rb");
-    if (!part->file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", name, strerror(errno));
-    while ((length = getline(&line, &capacity, part->file)) > 1 && length < HEAD_MOST) {
-        line[length - 1] = '\0';
+    hot_status status = hot_file_open(context, name, HOT_FILE_FOUND, &part->file);
+    if (status != HOT_OK)
+        return status;
+    char *line = hot_context_alloc(context, HEAD_MOST, 1);
+    if (!line) {
+        close_part(part);
+        return HOT_ERROR_MEMORY;
+    }
+    while (lines++ < LINES_MOST && (length = hot_file_line(part->file, line, HEAD_MOST)) > 1) {
         fields += strcmp(line, "NRRD0004") == 0 || strcmp(line, "type: float") == 0 ||
             strcmp(line, is_little() ? "endian: little" : "endian: big") == 0;
         if (strncmp(line, "sizes: ", 7) == 0)
@@ -152,9 +156,9 @@ static hot_status open_part(hot_context *context, const char *name, part_file *p
         }
         *to = '\0';
         cJSON_Delete(part->about); /* a file that is not ours may say it twice */
-        part->about = cJSON_Parse(line + strlen(key));
+        part->about = hot_report_parse(line + strlen(key), strlen(line + strlen(key)));
     }
-    free(line);
+    hot_context_free(context, line);
     if (fields == 4 && length == 1 && cJSON_IsObject(part->about))
         return HOT_OK;
     close_part(part);
@@ -189,10 +193,7 @@ static hot_status find_parts(hot_context *context, const char *folder, int *part
                                           *parts ? "parts of several runs" : "no part of a run");
     for (int part = 1; part <= *parts; part++) {
         char *name = file_name(context, folder, part, *parts);
-        FILE *file = name ? fopen(name, "rb") : NULL;
-        const int there = file != NULL;
-        if (file)
-            fclose(file);
+        const int there = name && access(name, R_OK) == 0;
         hot_context_free(context, name);
         if (!name)
             return HOT_ERROR_MEMORY;
@@ -325,12 +326,9 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
     if (options->force)
         return HOT_OK;
     char *name = file_name(context, options->output, options->part, options->parts);
-    FILE *there = name ? fopen(name, "rb") : NULL;
     hot_status status = name ? HOT_OK : HOT_ERROR_MEMORY;
-    if (there) {
+    if (name && access(name, F_OK) == 0)
         status = hot_context_fail(context, HOT_ERROR_FILE, "'%s' exists; --force makes it again", name);
-        fclose(there);
-    }
     hot_context_free(context, name);
     return status;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/common/file_open.h"
 #include "io/common/parents.h"
 #include "learned.h"
 #include "model/model.h"
@@ -90,8 +91,10 @@ static int was_completed(const hot_run_job *job)
 {
     struct stat about;
     uintmax_t device = 0, number = 0;
-    FILE *file = fopen(job->resume->complete, "rb");
-    int fine = file && fscanf(file, "%ju %ju", &device, &number) == 2;
+    FILE *file = NULL;
+    int fine = access(job->resume->complete, F_OK) == 0 &&
+        hot_file_open(job->context, job->resume->complete, HOT_FILE_FOUND, &file) == HOT_OK &&
+        fscanf(file, "%ju %ju", &device, &number) == 2;
     if (file)
         fclose(file);
     return fine && stat(job->options.output, &about) == 0 && about.st_dev == device && about.st_ino == number;
@@ -153,25 +156,26 @@ hot_status hot_run_resume_begin(hot_run_job *job)
 static hot_status open_found(hot_run_job *job)
 {
     hot_run_resume *mine = job->resume;
-    char *line = NULL;
-    size_t capacity = 0;
+    enum { LINE_MOST = 1 << 16 };
     if (mine->file)
         return HOT_OK;
     hot_status status = job->learned ? HOT_OK : hot_run_learned_save(job, mine->model);
     if (status != HOT_OK)
         return status;
-    mine->file = fopen(mine->found, "r+b");
-    const ssize_t length = mine->file ? getline(&line, &capacity, mine->file) : -1;
-    if (length > 0 && line[length - 1] == '\n') {
-        line[length - 1] = '\0';
+    if (access(mine->found, F_OK) == 0)
+        status = hot_file_open_update(job->context, mine->found, &mine->file);
+    char *line = status == HOT_OK && mine->file ? hot_context_alloc(job->context, LINE_MOST, 1) : NULL;
+    if (status != HOT_OK || (mine->file && !line))
+        return status != HOT_OK ? status : HOT_ERROR_MEMORY;
+    if (line && hot_file_line(mine->file, line, LINE_MOST) > 0) {
         if (strcmp(line, mine->key) != 0)
             status = hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "resume", "'%s' was left by a run with "
                                                 "other options: %s, and here %s; remove it, or leave --resume out",
                                                 mine->folder, line, mine->key);
-        free(line);
+        hot_context_free(job->context, line);
         return status;
     }
-    free(line);
+    hot_context_free(job->context, line);
     if (mine->file)
         fclose(mine->file);
     mine->file = fopen(mine->found, "w+b");

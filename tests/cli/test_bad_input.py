@@ -79,6 +79,8 @@ for where in (". 400", "good.nrrd 0"): # a run would leave data of any size in t
     for stage, words in ((["info", "-i", "-"], "GB, more than this machine's memory"),
                          (["peaks", "-i", "-", "-o", "out.nrrd"], "GB are more than the memory that may be taken, and"),
                          (["run", "-i", "-", "-o", "out"], "standard input.*gradients")):
+        if where == f"{good} 0":  # a file has a length
+            words = f"'{good}' is too short: .*speaks of"
         refused(f"more than memory, {where}", stage, words, stdin=(layout % where).encode().ljust(900, b" "))
 
 # Gradients.

@@ -37,7 +37,7 @@ TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEV
          "SPEC"}
 
 LONG = bool(os.environ.get("HOT_TEST_LONG"))
-COMMON = {"--device", "--threads", "--seed", "--progress", "--quiet", "--help"}
+COMMON = {"--device", "--threads", "--seed", "--progress", "--confine", "--quiet", "--help"}
 
 
 def refused(subcommand, arguments, words):
@@ -63,7 +63,7 @@ for subcommand in subcommands:
     options = re.findall(r"^  (--?[A-Za-z_0-9-]+)(?: (\S+))?(?:  |$|\n {28})", text, re.M)
     names = [name for name, _ in options]
     check(len(names) == len(set(names)), f"{subcommand}: an option is listed twice: {names}")
-    check({"--device", "--threads", "--seed", "--progress", "--quiet", "--help"} <= set(names),
+    check({"--device", "--threads", "--seed", "--progress", "--confine", "--quiet", "--help"} <= set(names),
           f"{subcommand}: common options: {names}")
     for name, value in options:
         if name in COMMON and subcommand != subcommands[0]:

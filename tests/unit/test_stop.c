@@ -164,7 +164,7 @@ static void test_grain(void)
     hot_context_destroy(&context);
 }
 
-/* A few kilobytes that unpack to much more than the header asks for. */
+/* A few kilobytes that unpack to much more than the header asks for: most of it is left packed, which is said. */
 static void test_tail(void)
 {
     static const char zeros[1 << 20];
@@ -179,7 +179,7 @@ static void test_tail(void)
     counted();
     CHECK(hot_dwi_load(context, zipped, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
     const size_t seen = counted();
-    CHECK(seen >= (size_t)members, "%zu polls in %d MiB behind the data", seen, members);
+    CHECK(seen > 0 && seen < (size_t)members / 2, "%zu polls, of %d MiB behind the data", seen, members);
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&context);
 }

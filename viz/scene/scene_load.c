@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <cjson/cJSON.h>
-
+#include "io/common/report.h"
 #include "scene.h"
 #include "vtp.h"
 
@@ -317,21 +317,14 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
 /* The text of input.file in a run's report.json, NULL when there is none. */
 static char *input_of_run(hot_context *context, const char *folder)
 {
-    char *found = NULL, *path = join(context, folder, "report.json"), *text = NULL;
-    FILE *file = path ? fopen(path, "rb") : NULL;
+    char *found = NULL, *path = join(context, folder, "report.json");
     cJSON *report = NULL;
-    enum { MOST = 1 << 22 };
-    if (file && (text = hot_context_alloc(context, MOST + 1, 1)) != NULL) {
-        text[fread(text, 1, MOST, file)] = '\0';
-        report = cJSON_Parse(text);
+    if (path && access(path, F_OK) == 0 && hot_report_load(context, path, &report) == HOT_OK) {
         const cJSON *input = cJSON_GetObjectItem(cJSON_GetObjectItem(report, "input"), "file");
         if (cJSON_IsString(input))
             found = copy(context, input->valuestring);
     }
-    if (file)
-        fclose(file);
     cJSON_Delete(report);
-    hot_context_free(context, text);
     hot_context_free(context, path);
     return found;
 }
@@ -344,10 +337,11 @@ hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
     struct stat there;
     hot_status status = HOT_OK;
     char *path = scene->run ? input_of_run(context, scene->run) : NULL;
-    if (!path || stat(path, &there) != 0) {
+    if (!path || stat(path, &there) != 0 || !S_ISREG(there.st_mode)) {
         status = hot_context_fail(
             context, HOT_ERROR_FILE, "the b=0 image comes from the diffusion data of a run, and %s%s%s",
-            path ? "'" : "there is no report.json that names them", path ? path : "", path ? "' is not there" : "");
+            path ? "'" : "there is no report.json that names them", path ? path : "",
+            path ? "' is no file that is there" : "");
         goto cleanup;
     }
     if (largest && (size_t)there.st_size > largest)

@@ -1,4 +1,5 @@
 #include "vtp.h"
+#include "io/common/file_open.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,32 +17,6 @@ struct vtp {
     const float *amplitude;
     const uint8_t *fiber;
 };
-
-static hot_status read_whole(hot_context *context, const char *path, struct vtp *vtp)
-{
-    FILE *file = fopen(path, "rb");
-    hot_status status = HOT_OK;
-    long length = -1;
-    if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-    if (fseek(file, 0, SEEK_END) == 0)
-        length = ftell(file);
-    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-        goto cleanup;
-    }
-    vtp->length = (size_t)length;
-    vtp->bytes = hot_context_alloc(context, vtp->length + 1, 1);
-    if (!vtp->bytes)
-        status = HOT_ERROR_MEMORY;
-    else if (fread(vtp->bytes, 1, vtp->length, file) != vtp->length)
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s' to its end", path);
-    else
-        vtp->bytes[vtp->length] = '\0';
-cleanup:
-    fclose(file);
-    return status;
-}
 
 /* The samples of the array of this name, NULL when it is not there, is of another type, or does not fit the file. */
 static const void *find_array(const struct vtp *vtp, const char *type, const char *name, size_t bytes)
@@ -275,7 +250,7 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
     hot_grid grid;
     float *peaks = NULL;
     *fibers = NULL;
-    hot_status status = read_whole(context, path, &vtp);
+    hot_status status = hot_file_load(context, path, HOT_FILE_GIVEN, "a .vtp", SIZE_MAX / 4, &vtp.bytes, &vtp.length);
     if (status == HOT_OK)
         status = parse(context, path, &vtp);
     if (status == HOT_OK)

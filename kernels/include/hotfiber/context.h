@@ -112,7 +112,7 @@ HOT_API hot_status hot_context_create(const hot_context_options *options, hot_co
 HOT_API void hot_context_destroy(hot_context **context);
 
 /* The message of the last failed call with this context: what failed, with which value, where; the innermost cause
- * first. Owned by the context, valid until its next call; "" if none has failed. */
+ * first; one line, what it quotes escaped. Owned by the context, valid until its next call; "" if none has failed. */
 HOT_API const char *hot_context_message(const hot_context *context);
 /* The name of the parameter that the last failed call found at fault ("starts"); "" when it was none in particular. The
  * message then begins with the name and a colon. Owned by the context, valid until its next call. */
@@ -157,7 +157,7 @@ HOT_API hot_status hot_context_blame(hot_context *context, hot_status status, co
 /* Appends "; <text>" to the message, to say where the failure occurred, and returns `status`. */
 HOT_API hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);
 
-/* Sends one line to the log. */
+/* Sends one line to the log; control characters of what it quotes are escaped. */
 HOT_API void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...) HOT_PRINTF(3, 4);
 
 /* Reports progress of `stage`: HOT_OK, or HOT_ERROR_CANCELLED with the message set if the call is cancelled. For the

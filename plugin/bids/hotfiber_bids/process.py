@@ -77,8 +77,8 @@ def run(arguments, log):
         with _lock:
             if _stopping:
                 raise SystemExit(143)
-            process = subprocess.Popen([command(), *arguments], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-                                       preexec_fn=_end_with_parent)
+            process = subprocess.Popen([command(), *arguments, "--confine"], stdin=subprocess.DEVNULL, stdout=file,
+                                       stderr=file, preexec_fn=_end_with_parent)
             _running.add(process)
     _, status, used = os.wait4(process.pid, 0)
     with _lock:

@@ -5,6 +5,12 @@
 #ifndef HOTFIBER_DWI_H
 #define HOTFIBER_DWI_H
 
+/* Confines the data files that headers name (`data file:` of NRRD, `file:` of MIF) to the header's own folder and what
+ * lies below it, by their names and behind all links: a header that names another is refused (HOT_ERROR_FILE). For data
+ * of unknown origin. confined: 0 (the default) or 1; it holds from the next call with this context on. */
+HOT_API void hot_context_confine(hot_context *context, int confined);
+HOT_API int hot_context_confined(const hot_context *context);
+
 /* Reads a diffusion data set: NRRD with the NA-MIC keys, NIfTI or MRtrix's MIF ("-" = standard input).
  * bval, bvec: NULL for NRRD. For NIfTI and MIF, FSL's tables; or bval alone: a gradient table of MRtrix, lines of
  * x y z b in scanner axes. Both NULL: MIF's own dw_scheme, else the tables beside the image: NAME.b, NAME.bval and

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file_open.h"
 #include "gradient_files.h"
 
 enum { LONGEST_NUMBER = 40 };
@@ -49,11 +50,15 @@ static hot_status refuse_comma(hot_context *context, const char *name, size_t nu
 }
 
 /* One line of text: its numbers appended to `numbers` (which may be NULL, to count). Returns how many; -1 and *at when
- * something is no number. */
-static long line_numbers(const char *line, const char *end, double *numbers, const char **at)
+ * something is no number, or the context is cancelled. */
+static long line_numbers(hot_context *context, const char *line, const char *end, double *numbers, const char **at)
 {
     long count = 0;
     for (;;) {
+        if ((count & 0x3fff) == 0x3fff && hot_context_cancelled(context)) {
+            *at = line;
+            return -1;
+        }
         while (line < end &&
                (*line == ' ' || *line == '\t' || *line == ',' || *line == ';' || *line == '\r' || *line == '\v' ||
                 *line == '\f'))
@@ -83,9 +88,13 @@ hot_status hot_table_parse(hot_context *context, const char *name, const char *t
         size_t row = 0, number = 1, used = 0;
         for (const char *line = text; *line; number++) {
             const char *end = line + strcspn(line, "\n"), *at = decimal_comma(line, end);
+            if ((number & 0x3fff) == 0 && hot_context_cancelled(context))
+                return hot_context_check(context, "reading");
             if (at)
                 return refuse_comma(context, name, number, at);
-            long count = line_numbers(line, end, fill ? *values + used : NULL, &at);
+            long count = line_numbers(context, line, end, fill ? *values + used : NULL, &at);
+            if (count < 0 && hot_context_cancelled(context))
+                return hot_context_check(context, "reading");
             if (count < 0)
                 return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: '%.*s' is not a number", name,
                                         number, (int)strcspn(at, " \t\r\n,") < 40 ? (int)strcspn(at, " \t\r\n,") : 40,
@@ -203,53 +212,23 @@ hot_status hot_bvec_parse(hot_context *context, const char *name, const char *te
 
 hot_status hot_text_load(hot_context *context, const char *path, char **text)
 {
-    enum { LIMIT = 64 << 20 };
+    enum { LARGEST = 16 << 20 };
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* what some editors put in front of UTF-8 */
+    char *all;
+    size_t used;
     *text = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", path, strerror(errno));
-    hot_status status = HOT_OK;
-    char *all = NULL;
-    size_t used = 0, capacity = 0;
-    for (;;) {
-        if (capacity - used < 2) {
-            size_t larger = capacity ? 2 * capacity : 8192;
-            char *grown = larger > LIMIT ? NULL : hot_context_alloc(context, larger, 1);
-            if (!grown) {
-                status = larger > LIMIT
-                    ? hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too large for a gradient table", path)
-                    : HOT_ERROR_MEMORY;
-                break;
-            }
-            if (used)
-                memcpy(grown, all, used);
-            hot_context_free(context, all);
-            all = grown;
-            capacity = larger;
-        }
-        size_t got = fread(all + used, 1, capacity - used - 1, file);
-        used += got;
-        if (got == 0) {
-            if (ferror(file))
-                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-            break;
-        }
-    }
-    fclose(file);
-    if (status == HOT_OK) {
-        static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* what some editors put in front of UTF-8 */
-        all[used] = '\0';
-        if (used >= sizeof mark && memcmp(all, mark, sizeof mark) == 0)
-            memset(all, ' ', sizeof mark);
-        for (size_t i = 0; i < used; i++) /* line ends of other systems */
-            if (all[i] == '\r')
-                all[i] = all[i + 1] == '\n' ? ' ' : '\n';
-        if (memchr(all, '\0', used))
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a text file", path);
-    }
-    if (status == HOT_OK)
-        *text = all;
-    else
+    hot_status status = hot_file_load(context, path, HOT_FILE_GIVEN, "a table of numbers", LARGEST, &all, &used);
+    if (status != HOT_OK)
+        return status;
+    if (used >= sizeof mark && memcmp(all, mark, sizeof mark) == 0)
+        memset(all, ' ', sizeof mark);
+    for (size_t i = 0; i < used; i++) /* line ends of other systems */
+        if (all[i] == '\r')
+            all[i] = all[i + 1] == '\n' ? ' ' : '\n';
+    if (memchr(all, '\0', used)) {
         hot_context_free(context, all);
-    return status;
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a text file", path);
+    }
+    *text = all;
+    return HOT_OK;
 }

@@ -1,6 +1,8 @@
 #include "input.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/fields.h"
@@ -27,9 +29,35 @@ static int kind_of_name(const char *path, hot_file_kind *kind)
     return nrrd || *kind == HOT_FILE_MIF || ends_in_nifti(path);
 }
 
+/* Whether the file that holds the name is a pipe on standard input: MRtrix's programs hand names on by no other way. */
+static int is_piped(const char *path)
+{
+    struct stat about;
+    return strcmp(path, "-") == 0 && fstat(STDIN_FILENO, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
+/* Whether a name is of MRtrix's own temporary files, "mrtrix-tmp-XXXXXX.mif" with six letters or digits, and the file
+ * an ordinary one of this user's. */
+static int is_temporary(const char *path)
+{
+    static const char begin[] = "mrtrix-tmp-";
+    enum { LETTERS = 6 };
+    struct stat about;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (strncmp(name, begin, sizeof begin - 1) != 0)
+        return 0;
+    name += sizeof begin - 1;
+    for (int i = 0; i < LETTERS; i++)
+        if (!isalnum((unsigned char)name[i]))
+            return 0;
+    return strcmp(name + LETTERS, ".mif") == 0 && lstat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+           about.st_uid == geteuid();
+}
+
 /* Standard input holds the name of a file, as MRtrix's programs pipe it: the file in place of the name. */
 static hot_status follow_name(hot_context *context, hot_input *input)
 {
+    const int piped = is_piped(input->path);
     char name[NAME_BYTES + 1];
     size_t length = hot_stream_take(input->stream, name, NAME_BYTES);
     hot_stream_close(context, &input->stream);
@@ -43,9 +71,8 @@ static hot_status follow_name(hot_context *context, hot_input *input)
         return HOT_ERROR_MEMORY;
     hot_context_free(context, input->path);
     input->path = copy;
-    hot_status status = hot_stream_open(context, copy, &input->stream);
-    const char *slash = strrchr(copy, '/');
-    if (status == HOT_OK && strncmp(slash ? slash + 1 : copy, "mrtrix-tmp-", 11) == 0)
+    hot_status status = hot_stream_open(context, copy, HOT_FILE_FOUND, &input->stream);
+    if (status == HOT_OK && piped && is_temporary(copy))
         unlink(copy); /* its content stays until the stream is closed */
     return status;
 }
@@ -61,7 +88,7 @@ hot_status hot_input_open(hot_context *context, const char *path, hot_input *inp
     if (kind_of_name(path, &input->kind))
         return HOT_OK;
     FILE *file;
-    hot_status status = hot_stream_open_file(context, path, &file);
+    hot_status status = hot_stream_open_file(context, path, HOT_FILE_GIVEN, &file);
     if (status != HOT_OK)
         return status;
     int byte = getc(file);
@@ -90,7 +117,8 @@ hot_status hot_input_open(hot_context *context, const char *path, hot_input *inp
 
 hot_status hot_input_take_stream(hot_context *context, hot_input *input, hot_stream **stream)
 {
-    hot_status status = input->stream ? HOT_OK : hot_stream_open(context, input->path, &input->stream);
+    hot_status status =
+        input->stream ? HOT_OK : hot_stream_open(context, input->path, HOT_FILE_GIVEN, &input->stream);
     *stream = input->stream;
     input->stream = NULL;
     return status;
@@ -106,7 +134,7 @@ FILE *hot_input_take_file(hot_input *input)
 void hot_input_close(hot_context *context, hot_input *input)
 {
     hot_stream_close(context, &input->stream);
-    if (input->file && input->file != stdin)
+    if (input->file)
         fclose(input->file);
     hot_context_free(context, input->path);
     memset(input, 0, sizeof *input);

@@ -15,7 +15,8 @@ typedef struct hot_input {
 
 /* The format of a file: by its name, else by its first bytes, which are what tells pipes and standard input ("-")
  * apart; what is none of them is left to the NRRD reader to refuse. MRtrix's programs pipe the name of a temporary .mif
- * file instead of its content: that file is opened, and removed as they do. Errors: HOT_ERROR_FILE,
+ * file instead of its content: that file is opened. It is removed, as they do, where the name came through a pipe on
+ * standard input and is one of theirs (mrtrix-tmp-XXXXXX.mif); no other file ever is. Errors: HOT_ERROR_FILE,
  * HOT_ERROR_MEMORY. */
 hot_status hot_input_open(hot_context *context, const char *path, hot_input *input);
 /* The stream of a file that is not NRRD, opened where it is not yet; it is the caller's then. */

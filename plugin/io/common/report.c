@@ -1,10 +1,10 @@
 #include "report.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "common/foreign_text.h"
+#include "file_open.h"
 #include "output.h"
 
 static hot_status put_text(hot_context *context, FILE *file, const void *text)
@@ -14,38 +14,40 @@ static hot_status put_text(hot_context *context, FILE *file, const void *text)
     return HOT_OK;
 }
 
-/* Unicode 15, table 3-7. */
-size_t hot_utf8_character(const unsigned char *at)
+/* What stands for a character at `at` of printed JSON: itself, U+FFFD for a byte that is no UTF-8, \u.... for what must
+ * not reach a terminal (cJSON escapes what is below 0x20 itself). Returns its length; *bytes: that of the character. */
+static size_t spell(const char *at, size_t *bytes, char spelled[16])
 {
-    if (at[0] < 0x80)
-        return 1;
-    const size_t bytes = at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < bytes; i++) /* the zero at the end is no continuation */
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    const int shorter_does = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    const int surrogate = at[0] == 0xed && at[1] > 0x9f, beyond = at[0] == 0xf4 && at[1] > 0x8f;
-    return bytes == 0 || shorter_does || surrogate || beyond ? 0 : bytes;
+    const size_t length = hot_utf8_character((const unsigned char *)at);
+    const unsigned code = length ? hot_utf8_control((const unsigned char *)at, length) : 0;
+    *bytes = length ? length : 1;
+    if (length == 0)
+        return (size_t)snprintf(spelled, 16, "\xef\xbf\xbd");
+    if (code > 0xffff) /* a surrogate pair */
+        return (size_t)snprintf(spelled, 16, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+                                0xdc00 + (code & 0x3ff));
+    if (code >= 0x7f)
+        return (size_t)snprintf(spelled, 16, "\\u%04x", code);
+    memcpy(spelled, at, length);
+    return length;
 }
 
-/* The text (NULL: none), or a copy that is UTF-8. */
+/* The text (NULL: none), or a copy that is UTF-8 and fit for a terminal. */
 static char *make_valid(char *text)
 {
-    static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
-    size_t bad = 0;
-    for (const char *at = text; at && *at;) {
-        const size_t bytes = hot_utf8_character((const unsigned char *)at);
-        bad += bytes == 0;
-        at += bytes ? bytes : 1;
+    char spelled[16];
+    size_t before = 0, after = 0, bytes;
+    for (const char *at = text; at && *at; at += bytes) {
+        after += spell(at, &bytes, spelled);
+        before += bytes;
     }
-    if (bad == 0)
+    if (after == before) /* every replacement is longer */
         return text;
-    char *valid = cJSON_malloc(strlen(text) + bad * (sizeof unknown - 2) + 1), *to = valid;
-    for (const char *at = text; valid && *at;) {
-        const size_t bytes = hot_utf8_character((const unsigned char *)at);
-        memcpy(to, bytes ? at : unknown, bytes ? bytes : sizeof unknown - 1);
-        to += bytes ? bytes : sizeof unknown - 1;
-        at += bytes ? bytes : 1;
+    char *valid = cJSON_malloc(after + 1), *to = valid;
+    for (const char *at = text; valid && *at; at += bytes) {
+        const size_t length = spell(at, &bytes, spelled);
+        memcpy(to, spelled, length);
+        to += length;
     }
     if (valid)
         *to = '\0';
@@ -67,37 +69,32 @@ hot_status hot_report_save(hot_context *context, const cJSON *root, const char *
     return status;
 }
 
+cJSON *hot_report_parse(const char *text, size_t length)
+{
+    enum { VALUES_MAX = 500000 }; /* each takes 64 bytes and more of memory, and as few as two of text */
+    size_t values = 0;
+    int within = 0; /* a string */
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            within = !within;
+        else if (within && text[i] == '\\')
+            i++;
+        else if (!within)
+            values += text[i] == ',' || text[i] == '[' || text[i] == '{';
+    }
+    return values <= VALUES_MAX ? cJSON_ParseWithLength(text, length) : NULL;
+}
+
 hot_status hot_report_load(hot_context *context, const char *path, cJSON **root)
 {
     enum { LARGEST = 16 << 20 };
-    *root = NULL;
     char *text = NULL;
-    hot_status status = HOT_OK;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-    struct stat about;
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > LARGEST) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is no JSON file of reasonable size", path);
-        goto cleanup;
-    }
-    size_t bytes = (size_t)about.st_size;
-    text = hot_context_alloc(context, bytes + 1, 1);
-    if (!text) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    if (fread(text, 1, bytes, file) != bytes) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path,
-                                  errno ? strerror(errno) : "it is shorter than it was");
-        goto cleanup;
-    }
-    text[bytes] = '\0';
-    *root = cJSON_ParseWithLength(text, bytes + 1);
-    if (!*root)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not JSON", path);
-cleanup:
+    size_t length;
+    *root = NULL;
+    hot_status status = hot_file_load(context, path, HOT_FILE_FOUND, "a JSON file", LARGEST, &text, &length);
+    if (status != HOT_OK)
+        return status;
+    *root = hot_report_parse(text, length);
     hot_context_free(context, text);
-    fclose(file);
-    return status;
+    return *root ? HOT_OK : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not JSON of reasonable size", path);
 }

@@ -6,11 +6,9 @@
 
 #include <hotfiber/context.h>
 
-/* How many bytes of a NUL-terminated text are one character of UTF-8; 0 when they are none. */
-size_t hot_utf8_character(const unsigned char *at);
-
 /* The text of JSON, to be freed with cJSON_free; NULL for a NULL root and without memory. JSON is UTF-8, names of files
- * need not be: a byte that is none becomes U+FFFD, the replacement character. */
+ * need not be: a byte that is none becomes U+FFFD, the replacement character. What must not reach a terminal (control
+ * characters, DEL, what changes the direction of text) is escaped as \u.... */
 char *hot_report_text(const cJSON *root);
 /* The same in one line. */
 char *hot_report_line(const cJSON *root);
@@ -19,8 +17,11 @@ char *hot_report_line(const cJSON *root);
  * root, or one that lost a member for want of memory, is HOT_ERROR_MEMORY. Numbers that are not finite become null. */
 hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path);
 
+/* JSON of at most half a million values; NULL where it is none. */
+cJSON *hot_report_parse(const char *text, size_t length);
+
 /* Reads a JSON file of at most 16 MiB; *root is freed by the caller with cJSON_Delete. Errors: HOT_ERROR_FILE,
  * HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
-hot_status hot_report_load(hot_context *context, const char *path, cJSON **root);
+HOT_API hot_status hot_report_load(hot_context *context, const char *path, cJSON **root);
 
 #endif

@@ -14,6 +14,8 @@
 #include "core/fields.h"
 
 enum { INPUT_BYTES = 1 << 18, PORTION = 1 << 20 };
+/* Of what is packed, the most that is read past before the samples: longer than any header with its extensions. */
+enum { UNPACKED_SKIP_MAX = 256 << 20 };
 
 size_t hot_stream_remaining(FILE *stream)
 {
@@ -41,6 +43,8 @@ typedef struct source {
     int error;                     /* errno of a read that failed */
     z_stream z;
     unsigned char *input;
+    unsigned char small[4096];     /* unpacked ahead for reads of a few bytes, from `from` to `to` */
+    size_t from, to;
 } source;
 
 static hot_status source_begin(hot_context *context, source *from, FILE *file, int packed)
@@ -79,11 +83,8 @@ static size_t take(source *from, void *to, size_t bytes)
     return got;
 }
 
-/* Like fread: fewer bytes than asked for mean the end, damage (from->bad), or an error (from->error). */
-static size_t source_read(source *from, unsigned char *to, size_t bytes)
+static size_t unpack(source *from, unsigned char *to, size_t bytes)
 {
-    if (!from->packed)
-        return take(from, to, bytes);
     size_t done = 0;
     while (done < bytes && !from->ended) {
         if (from->z.avail_in == 0) {
@@ -115,9 +116,35 @@ static size_t source_read(source *from, unsigned char *to, size_t bytes)
     return done;
 }
 
+/* Like fread: fewer bytes than asked for mean the end, damage (from->bad), or an error (from->error). */
+static size_t source_read(source *from, unsigned char *to, size_t bytes)
+{
+    if (!from->packed)
+        return take(from, to, bytes);
+    size_t done = 0;
+    while (done < bytes) {
+        const size_t left = bytes - done;
+        if (from->from == from->to && left >= sizeof from->small)
+            return done + unpack(from, to + done, left);
+        if (from->from == from->to) {
+            from->from = 0;
+            from->to = unpack(from, from->small, sizeof from->small);
+            if (from->to == 0)
+                break;
+        }
+        const size_t there = from->to - from->from, count = there < left ? there : left;
+        memcpy(to + done, from->small + from->from, count);
+        from->from += count;
+        done += count;
+    }
+    return done;
+}
+
 static hot_status too_short(hot_context *context, const source *from, const char *name, size_t got, size_t wanted,
                             int damaged)
 {
+    if (hot_context_cancelled(context))
+        return hot_context_check(context, "reading");
     if (from->error)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", name, strerror(from->error));
     return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' %s: %zu bytes of data where the header asks for %zu", name,
@@ -141,6 +168,9 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     unsigned char *ring = data;
     size_t capacity = bytes + behind, total = 0, got;
     hot_status status = HOT_OK;
+    if (behind > UNPACKED_SKIP_MAX)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %zu bytes behind its samples are to be left out; %zu "
+                                "at most can be", name, behind, (size_t)UNPACKED_SKIP_MAX);
     if (behind) {
         ring = hot_context_alloc(context, capacity, 1);
         if (!ring)
@@ -153,6 +183,9 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
         total += got;
         if (status == HOT_OK)
             status = hot_context_progress(context, "reading", total < bytes ? (double)total / (double)bytes : 1);
+        if (status == HOT_OK && total > capacity && total - capacity > UNPACKED_SKIP_MAX)
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has more than %zu bytes before its samples; at "
+                                      "most so many are read past", name, (size_t)UNPACKED_SKIP_MAX);
     } while (got > 0 && status == HOT_OK);
     int damaged = from->bad || (from->packed && !from->whole);
     if (status == HOT_OK && (damaged || total < capacity))
@@ -198,12 +231,12 @@ static size_t read_portions(hot_context *context, FILE *file, unsigned char *dat
     return fseeko(file, start + (off_t)read, SEEK_SET) == 0 ? read : 0;
 }
 
-/* To the end of a source; what is packed can be a thousand times longer than its file. */
-static hot_status read_rest(hot_context *context, source *from)
+/* To the end of a source, or over `most` bytes: what is packed can be a thousand times longer than its file. */
+static hot_status read_rest(hot_context *context, source *from, size_t most)
 {
     unsigned char scrap[4096];
     hot_status status = HOT_OK;
-    for (size_t done = 0, got = 1; status == HOT_OK && got > 0; done += got) {
+    for (size_t done = 0, got = 1; status == HOT_OK && got > 0 && done < most; done += got) {
         got = source_read(from, scrap, sizeof scrap);
         if (done % PORTION == 0) /* every portion but the last is whole */
             status = hot_context_check(context, "reading");
@@ -212,7 +245,8 @@ static hot_status read_rest(hot_context *context, source *from)
 }
 
 /* `bytes` bytes of a source, and where it is packed whether its checksum, which stands behind the last sample, is
- * right; further samples than asked for are no harm by themselves. */
+ * right; further samples than asked for are no harm by themselves, but no more of them are unpacked than were asked
+ * for. */
 static hot_status read_samples(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes)
 {
     enum { LARGE = 1 << 24 };
@@ -228,8 +262,11 @@ static hot_status read_samples(hot_context *context, source *from, const char *n
             status = hot_context_progress(context, "reading", (double)done / (double)bytes);
     }
     if (status == HOT_OK && from->packed && !from->whole) {
-        status = read_rest(context, from);
-        if (status == HOT_OK && !from->whole)
+        status = read_rest(context, from, bytes > SIZE_MAX / 2 ? bytes : bytes + PORTION);
+        if (status == HOT_OK && !from->ended)
+            hot_context_log(context, HOT_LOG_WARNING, "'%s' holds more than twice the data that its header asks for; "
+                            "the rest is not read, nor its checksum", name);
+        else if (status == HOT_OK && !from->whole)
             status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is damaged: %s", name,
                                       from->bad ? "its gzip stream is broken or its checksum wrong"
                                                 : "its gzip stream is cut off at the end");
@@ -240,6 +277,12 @@ static hot_status read_samples(hot_context *context, source *from, const char *n
 static hot_status skip_bytes(hot_context *context, source *from, const char *name, size_t skip)
 {
     size_t left = skip;
+    const size_t there = from->packed || skip < PORTION ? SIZE_MAX : hot_stream_remaining(from->file);
+    if (from->packed && skip > UNPACKED_SKIP_MAX)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' says that its samples start %zu bytes further on in "
+                                "what is packed; %zu at most are read past", name, skip, (size_t)UNPACKED_SKIP_MAX);
+    if (there != SIZE_MAX && there >= skip && fseeko(from->file, (off_t)skip, SEEK_CUR) == 0)
+        return HOT_OK;
     while (left) {
         unsigned char scrap[4096];
         size_t got = source_read(from, scrap, left < sizeof scrap ? left : sizeof scrap);
@@ -316,25 +359,14 @@ struct hot_stream {
     size_t looked;
 };
 
-hot_status hot_stream_open_file(hot_context *context, const char *path, FILE **file)
+hot_status hot_stream_open_file(hot_context *context, const char *path, hot_file_source where, FILE **file)
 {
-    struct stat about;
-    *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (!*file || fstat(fileno(*file), &about) != 0) {
-        if (*file && *file != stdin)
-            fclose(*file);
-        *file = NULL;
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-    }
-    hot_status status = HOT_OK;
-    if (S_ISDIR(about.st_mode))
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': it is a folder", path);
-    else if (S_ISREG(about.st_mode) && about.st_size == 0)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is empty", path);
-    if (status != HOT_OK && *file != stdin)
+    hot_status status = hot_file_open(context, path, where, file);
+    if (status == HOT_OK && hot_stream_remaining(*file) == 0) {
         fclose(*file);
-    if (status != HOT_OK)
         *file = NULL;
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is empty", path);
+    }
     return status;
 }
 
@@ -356,8 +388,7 @@ hot_status hot_stream_wrap(hot_context *context, FILE *file, int packed, const c
     if (made)
         hot_context_free(context, made->name);
     hot_context_free(context, made);
-    if (file != stdin)
-        fclose(file);
+    fclose(file);
     return status;
 }
 
@@ -369,11 +400,11 @@ hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, 
     return hot_stream_wrap(context, file, first == 0x1f, name, stream);
 }
 
-hot_status hot_stream_open(hot_context *context, const char *path, hot_stream **stream)
+hot_status hot_stream_open(hot_context *context, const char *path, hot_file_source where, hot_stream **stream)
 {
     FILE *file;
     *stream = NULL;
-    hot_status status = hot_stream_open_file(context, path, &file);
+    hot_status status = hot_stream_open_file(context, path, where, &file);
     return status == HOT_OK ? hot_stream_begin(context, file, path, stream) : status;
 }
 
@@ -469,8 +500,7 @@ void hot_stream_close(hot_context *context, hot_stream **stream)
 {
     HOT_DESTROY_BEGIN(hot_stream, stream);
     source_end(context, &gone->from);
-    if (gone->file != stdin)
-        fclose(gone->file);
+    fclose(gone->file);
     hot_context_free(context, gone->name);
     hot_context_free(context, gone);
 }

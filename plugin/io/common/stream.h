@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include <hotfiber/context.h>
+#include "file_open.h"
 
 /* `bytes` bytes of an open file into data, `skip` bytes after where it stands (skip < 0: its last bytes but -skip-1),
  * inflated when packed. name is for messages. */
@@ -17,11 +17,11 @@ hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, siz
 /* A file, pipe or standard input ("-") whose header and samples follow each other, inflated on the way where it is
  * packed: told by its first byte, not by its name. Nothing is read twice, so that pipes will do. */
 typedef struct hot_stream hot_stream;
-/* Opens for reading; folders and empty files are refused. */
-hot_status hot_stream_open_file(hot_context *context, const char *path, FILE **file);
-/* Takes an open file over (it is closed after a failure too, unless it is stdin). */
+/* Opens for reading, see hot_file_open; empty files are refused. */
+hot_status hot_stream_open_file(hot_context *context, const char *path, hot_file_source source, FILE **file);
+/* Takes an open file over (it is closed after a failure too). */
 hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, hot_stream **stream);
-hot_status hot_stream_open(hot_context *context, const char *path, hot_stream **stream);
+hot_status hot_stream_open(hot_context *context, const char *path, hot_file_source source, hot_stream **stream);
 /* Takes over a file of which the caller knows whether it is packed; byte 0 is where it stands. */
 hot_status hot_stream_wrap(hot_context *context, FILE *file, int packed, const char *name, hot_stream **stream);
 const char *hot_stream_name(const hot_stream *stream);

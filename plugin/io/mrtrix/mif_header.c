@@ -2,9 +2,12 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "io/common/file_open.h"
 
 static int plain_byte_order_is_little(void)
 {
@@ -101,6 +104,79 @@ static hot_status read_type(hot_context *context, const char *name, const char *
     return bad_value(context, name, "datatype", value, "Bit, Int8 to UInt64, Float32 or Float64 (LE or BE) is read");
 }
 
+/* One more data file. */
+static hot_status add_file(hot_context *context, const char *name, const char *file, size_t offset,
+                           hot_mif_header *header)
+{
+    const size_t count = header->files;
+    if (count == HOT_DATA_FILES_MAX)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has more than %d `file:` lines in its header", name,
+                                (int)HOT_DATA_FILES_MAX);
+    char *copy = hot_string_copy(context, file);
+    if (!copy)
+        return HOT_ERROR_MEMORY;
+    if ((count & (count - 1)) == 0) { /* the capacity is the next power of two */
+        const size_t capacity = count ? 2 * count : 1;
+        char **names = hot_context_alloc(context, capacity, sizeof *names);
+        size_t *offsets = hot_context_alloc(context, capacity, sizeof *offsets);
+        if (!names || !offsets) {
+            hot_context_free(context, names);
+            hot_context_free(context, offsets);
+            hot_context_free(context, copy);
+            return HOT_ERROR_MEMORY;
+        }
+        if (count) {
+            memcpy(names, header->file, count * sizeof *names);
+            memcpy(offsets, header->file_offset, count * sizeof *offsets);
+        }
+        hot_context_free(context, header->file);
+        hot_context_free(context, header->file_offset);
+        header->file = names;
+        header->file_offset = offsets;
+    }
+    header->file[count] = copy;
+    header->file_offset[header->files++] = offset;
+    return HOT_OK;
+}
+
+/* "half[0:1].dat" stands for half0.dat and half1.dat: numbers and ranges, FIRST:LAST or FIRST:STEP:LAST, as MRtrix has
+ * them, separated by commas. Numbers have as many digits as the longest one that is written. */
+static hot_status add_files(hot_context *context, const char *name, char *value, size_t offset, hot_mif_header *header)
+{
+    char *open = strchr(value, '['), *close = open ? strchr(open, ']') : NULL, *at = open + 1;
+    int digits = 0;
+    if (!close || strspn(at, "0123456789:,") != (size_t)(close - at) || close == at)
+        return add_file(context, name, value, offset, header);
+    for (char *c = at, *end; c < close; c = end + 1) {
+        end = c + strspn(c, "0123456789");
+        digits = end - c > digits && c[0] == '0' && end - c > 1 ? (int)(end - c) : digits;
+    }
+    char *file = hot_context_alloc(context, strlen(value) + 32, 1);
+    hot_status status = file ? HOT_OK : HOT_ERROR_MEMORY;
+    while (status == HOT_OK && at < close) {
+        unsigned long part[3] = {0}, parts = 0, step = 1;
+        for (; parts < 3 && at < close; at++) {
+            char *end;
+            part[parts++] = strtoul(at, &end, 10);
+            at = end;
+            if (*at != ':')
+                break;
+        }
+        at += *at == ',';
+        const unsigned long last = part[parts - 1];
+        if (parts == 3)
+            step = part[1];
+        if (step == 0 || last < part[0] || last - part[0] > HOT_DATA_FILES_MAX)
+            status = bad_value(context, name, "file", value, "a range of numbers is FIRST:LAST or FIRST:STEP:LAST");
+        for (unsigned long number = part[0]; number <= last && status == HOT_OK; number += step) {
+            snprintf(file, strlen(value) + 32, "%.*s%0*lu%s", (int)(open - value), value, digits, number, close + 1);
+            status = add_file(context, name, file, offset, header);
+        }
+    }
+    hot_context_free(context, file);
+    return status;
+}
+
 /* "file: NAME [OFFSET]" */
 static hot_status read_file(hot_context *context, const char *name, char *value, hot_mif_header *header)
 {
@@ -117,27 +193,7 @@ static hot_status read_file(hot_context *context, const char *name, char *value,
     }
     if (!*value || offset > (1ull << 50))
         return bad_value(context, name, "file", value, "a file name and the byte at which the samples start");
-    char **names = hot_context_alloc(context, header->files + 1, sizeof *names);
-    size_t *offsets = hot_context_alloc(context, header->files + 1, sizeof *offsets);
-    char *copy = hot_string_copy(context, value);
-    if (!names || !offsets || !copy) {
-        hot_context_free(context, names);
-        hot_context_free(context, offsets);
-        hot_context_free(context, copy);
-        return HOT_ERROR_MEMORY;
-    }
-    for (size_t i = 0; i < header->files; i++) {
-        names[i] = header->file[i];
-        offsets[i] = header->file_offset[i];
-    }
-    names[header->files] = copy;
-    offsets[header->files] = (size_t)offset;
-    hot_context_free(context, header->file);
-    hot_context_free(context, header->file_offset);
-    header->file = names;
-    header->file_offset = offsets;
-    header->files++;
-    return HOT_OK;
+    return add_files(context, name, value, (size_t)offset, header);
 }
 
 /* One line; *scheme is where the next line of dw_scheme goes. */
@@ -180,6 +236,7 @@ static hot_status read_line(hot_context *context, const char *name, const char *
 hot_status hot_mif_header_parse(hot_context *context, const char *name, char *text, hot_mif_header *header)
 {
     int places = 0, typed = 0;
+    size_t lines = 0;
     memset(header, 0, sizeof *header);
     header->scale = 1;
     for (int axis = 0; axis < HOT_MIF_AXES; axis++)
@@ -201,7 +258,9 @@ hot_status hot_mif_header_parse(hot_context *context, const char *name, char *te
         for (size_t length = strlen(value); length && isspace((unsigned char)value[length - 1]); length--)
             value[length - 1] = '\0';
         typed |= strcmp(line, "datatype") == 0;
-        hot_status status = read_line(context, name, line, value, header, &places, &scheme);
+        hot_status status = (++lines & 0xfff) == 0 ? hot_context_check(context, "reading") : HOT_OK;
+        if (status == HOT_OK)
+            status = read_line(context, name, line, value, header, &places, &scheme);
         if (status != HOT_OK)
             return status;
     }
@@ -260,8 +319,6 @@ static void spacings(const hot_mif_header *header, double spacing[3])
             spacing[axis] = good ? sum / good : 1;
 }
 
-enum { VALUES_MOST = 1 << 24 };
-
 hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
 {
     int order[HOT_MIF_AXES] = {0}, spatial = 0, axis_of[3] = {0, 1, 2};
@@ -281,9 +338,9 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
         }
         values *= header->size[axis];
         image->value_axes += header->size[axis] > 1;
-        if (values > VALUES_MOST) /* each has its place in memory, before the file's length is looked at */
-            return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': %zu values per voxel; at most %d are read",
-                                    image->name, values, (int)VALUES_MOST);
+        image->values = values;
+        if (hot_image_check_values(image) != HOT_OK)
+            return HOT_ERROR_FORMAT;
     }
     for (int axis = header->axes; axis < 3; axis++) /* images of one or two axes */
         axis_of[spatial++] = axis;
@@ -314,10 +371,22 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
     image->sample = header->sample;
     image->slope = header->scale;
     image->intercept = header->offset;
-    image->position = hot_context_alloc(image->context, values, sizeof *image->position);
+    return HOT_OK;
+}
+
+hot_status hot_mif_header_place(const hot_mif_header *header, hot_image *image)
+{
+    int order[HOT_MIF_AXES] = {0};
+    size_t stride[HOT_MIF_AXES], total = 1;
+    order_of(header, order);
+    for (int place = 0; place < header->axes; place++) {
+        stride[order[place]] = total;
+        total *= header->size[order[place]];
+    }
+    image->position = hot_context_alloc(image->context, image->values, sizeof *image->position);
     if (!image->position)
         return HOT_ERROR_MEMORY;
-    for (size_t value = 0; value < values; value++) { /* axis 3 counts fastest */
+    for (size_t value = 0; value < image->values; value++) { /* axis 3 counts fastest */
         size_t rest = value, at = 0;
         for (int axis = 3; axis < header->axes; axis++) {
             const size_t number = rest % header->size[axis];

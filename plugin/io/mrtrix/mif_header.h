@@ -24,8 +24,10 @@ typedef struct hot_mif_header {
  * HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 hot_status hot_mif_header_parse(hot_context *context, const char *name, char *text, hot_mif_header *header);
 void hot_mif_header_free(hot_context *context, hot_mif_header *header);
-/* Grid, values per voxel, strides and positions of an image with this header: axes in the order and sense in which they
- * are stored. Errors: HOT_ERROR_FORMAT (more than memory can address), HOT_ERROR_MEMORY. */
+/* Grid, values per voxel and strides of an image with this header: axes in the order and sense in which they are
+ * stored. Errors: HOT_ERROR_FORMAT (more than memory can address). */
 hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image);
+/* Then, once the files are known to be large enough, the positions of its values. Errors: HOT_ERROR_MEMORY. */
+hot_status hot_mif_header_place(const hot_mif_header *header, hot_image *image);
 
 #endif

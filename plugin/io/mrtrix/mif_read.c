@@ -18,12 +18,14 @@ typedef struct reader {
 static hot_status read_text(hot_context *context, hot_stream *stream, char **text)
 {
     static const char magic[] = "mrtrix image";
-    size_t used = 0, capacity = 8192, line = 0, lines = 0;
+    size_t used = 0, capacity = 8192, line = 0, lines = 0, passed = 0;
     *text = hot_context_alloc(context, capacity, 1);
     if (!*text)
         return HOT_ERROR_MEMORY;
     for (char c;;) {
         const int ended = hot_stream_take(stream, &c, 1) != 1;
+        if ((++passed & 0xffff) == 0 && hot_context_cancelled(context))
+            return hot_context_check(context, "reading");
         if (ended && lines > 0) {
             (*text)[used] = '\0';
             return HOT_OK;
@@ -78,7 +80,9 @@ static hot_status read_part(hot_image *image, size_t number, char *data, size_t 
     if (strcmp(name, ".") == 0)
         return hot_stream_samples(context, from->stream, at, data, bytes);
     hot_stream *stream = NULL;
-    hot_status status = hot_stream_open(context, image->files[number + 1], &stream);
+    hot_status status = hot_context_check(context, "reading");
+    if (status == HOT_OK)
+        status = hot_stream_open(context, image->files[number + 1], HOT_FILE_FOUND, &stream);
     if (status == HOT_OK)
         status = hot_stream_samples(context, stream, at, data, bytes);
     hot_stream_close(context, &stream);
@@ -111,49 +115,84 @@ static void close_reader(hot_image *image)
     hot_context_free(image->context, from);
 }
 
-/* Notes the data files; names are relative to the header's folder. */
-static hot_status find_files(hot_image *image)
+/* What a data file can hold: deflate shrinks at most 1032-fold. */
+static hot_status find_capacity(const hot_image *image, const char *path, size_t *bytes)
 {
-    const reader *from = image->reader;
-    hot_status status = HOT_OK;
-    for (size_t i = 0; i < from->header.files && status == HOT_OK; i++) {
-        const char *name = from->header.file[i], *folder = name[0] == '/' ? "" : from->folder;
-        const size_t length = strlen(folder);
-        char *full = hot_context_alloc(image->context, length + strlen(name) + 1, 1);
-        if (!full)
-            return HOT_ERROR_MEMORY;
-        memcpy(full, folder, length);
-        strcpy(full + length, name);
-        status = hot_image_add_file(image, strcmp(name, ".") == 0 ? image->files[0] : full);
-        if (status == HOT_OK && strcmp(name, ".") != 0) { /* that it is there is said now, not after all the rest */
-            hot_stream *stream = NULL;
-            status = hot_stream_open(image->context, full, &stream);
-            if (status != HOT_OK)
-                status = hot_context_add(image->context, status, "a data file of '%s'", image->name);
-            hot_stream_close(image->context, &stream);
-        }
-        hot_context_free(image->context, full);
-    }
-    return status;
+    FILE *file = NULL;
+    hot_status status = hot_file_open(image->context, path, HOT_FILE_FOUND, &file);
+    if (status != HOT_OK)
+        return hot_context_add(image->context, status, "a data file of '%s'", image->name);
+    if (getc(file) == 0x1f)
+        *bytes = *bytes < SIZE_MAX / 1032 ? 1032 * *bytes : SIZE_MAX;
+    fclose(file);
+    return HOT_OK;
 }
 
-static hot_status check_sizes(hot_image *image)
+static hot_status too_short(const hot_image *image, const char *path, size_t bytes, size_t at, size_t most)
+{
+    return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s' is too short: the header of '%s' speaks of %zu "
+                            "bytes of samples in it from byte %zu on, and it can hold %zu", path, image->name, bytes,
+                            at, most);
+}
+
+/* Data file `number` by its name from the header's folder: it must be there and can hold its part. */
+static hot_status find_file(hot_image *image, size_t number, size_t bytes, size_t *names, hot_data_file *file)
 {
     const reader *from = image->reader;
-    const hot_mif_header *header = &from->header;
-    if (image->samples % header->files != 0)
+    const char *name = from->header.file[number], *folder = name[0] == '/' ? "" : from->folder;
+    const size_t at = from->header.file_offset[number], length = strlen(folder), all = length + strlen(name) + 1;
+    const char *before = number ? from->header.file[number - 1] : "";
+    if (strcmp(name, ".") == 0) {
+        file->bytes = hot_stream_at_most(from->stream);
+        hot_status status = hot_image_add_file(image, image->files[0]);
+        if (status == HOT_OK && (at > file->bytes || bytes > file->bytes - at))
+            status = too_short(image, image->name, bytes, at, file->bytes);
+        return status;
+    }
+    if ((*names += all) > HOT_DATA_NAMES_MAX)
+        return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': the names of its data files take more than %d "
+                                "bytes", image->name, (int)HOT_DATA_NAMES_MAX);
+    char *full = hot_context_alloc(image->context, all, 1);
+    if (!full)
+        return HOT_ERROR_MEMORY;
+    memcpy(full, folder, length);
+    strcpy(full + length, name);
+    hot_status status = hot_image_add_file(image, full);
+    if (status == HOT_OK && strcmp(name, before) == 0) {
+        *file = file[-1];
+    } else if (status == HOT_OK) {
+        status = hot_file_check_data(image->context, image->files[0], name, full, file);
+        if (status == HOT_OK)
+            status = find_capacity(image, full, &file->bytes);
+    }
+    if (status == HOT_OK && (at > file->bytes || bytes > file->bytes - at))
+        status = too_short(image, full, bytes, at, file->bytes);
+    hot_context_free(image->context, full);
+    return status == HOT_OK && (number & 0xff) == 0 ? hot_context_check(image->context, "reading") : status;
+}
+
+/* Notes the data files and refuses those that cannot hold the samples, before there is memory for these. */
+static hot_status find_files(hot_image *image)
+{
+    const hot_mif_header *header = &((reader *)image->reader)->header;
+    const size_t one = hot_sample_bytes(image->sample), count = header->files, part = image->samples / count;
+    const size_t bytes = header->bits ? (part + 7) / 8 : part * one;
+    size_t names = 0;
+    if (image->samples % count != 0)
         return hot_context_fail(image->context, HOT_ERROR_FORMAT,
                                 "'%s': its %zu samples do not divide into %zu data files", image->name, image->samples,
-                                header->files);
-    const size_t one = hot_sample_bytes(image->sample);
-    const size_t bytes = header->bits ? (image->samples + 7) / 8 : image->samples * one;
-    const size_t most = header->files == 1 && strcmp(header->file[0], ".") == 0 ? hot_stream_at_most(from->stream)
-                                                                               : SIZE_MAX;
-    if (most < bytes)
-        return hot_context_fail(image->context, HOT_ERROR_FORMAT,
-                                "'%s' is too short: its header speaks of %zu bytes of samples, it can hold %zu",
-                                image->name, bytes, most);
-    return HOT_OK;
+                                count);
+    hot_data_file *files = hot_context_calloc(image->context, count, sizeof *files);
+    hot_status status = files ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < count && status == HOT_OK; i++)
+        status = find_file(image, i, bytes, &names, &files[i]);
+    const size_t most = status == HOT_OK ? hot_data_files_size(files, count) : SIZE_MAX;
+    if (status == HOT_OK && (most / count < bytes))
+        status = hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s' is too short: its header speaks of %zu x %zu "
+                                  "bytes of samples, and its data files can hold %zu together", image->name, count,
+                                  bytes, most);
+    hot_context_free(image->context, files);
+    return status;
 }
 
 hot_status hot_mif_open(hot_context *context, hot_input *input, hot_image *image)
@@ -182,9 +221,9 @@ hot_status hot_mif_open(hot_context *context, hot_input *input, hot_image *image
     if (status == HOT_OK)
         status = hot_mif_header_apply(&made->header, image);
     if (status == HOT_OK)
-        status = check_sizes(image);
-    if (status == HOT_OK)
         status = find_files(image);
+    if (status == HOT_OK)
+        status = hot_mif_header_place(&made->header, image);
     image->scheme = made->header.scheme;
     return status;
 }

@@ -1,11 +1,11 @@
 /* MRtrix's text format of responses: a row of zonal coefficients per shell, # before comments. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/arguments.h"
+#include "io/common/file_open.h"
 #include "io/common/output.h"
 #include "common/entry.h"
 #include "model/model.h"
@@ -26,34 +26,13 @@ typedef struct parsed {
 /* The whole of a small text file in the context's memory, NUL-terminated. */
 static hot_status read_text(hot_context *context, const char *path, char **text)
 {
-    hot_status status = HOT_OK;
-    const int standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdin : fopen(path, "rb");
-    if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be opened: %s", path,
-                                strerror(errno));
-    char *memory = hot_context_alloc(context, FILE_MAX + 1, 1);
-    if (!memory) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    const size_t length = fread(memory, 1, FILE_MAX + 1, file);
-    if (ferror(file)) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be read: %s", path,
-                                  strerror(errno));
-        goto cleanup;
-    }
-    if (length > FILE_MAX || memchr(memory, '\0', length)) {
+    size_t length;
+    hot_status status = hot_file_load(context, path, HOT_FILE_GIVEN, "a response", FILE_MAX, text, &length);
+    if (status == HOT_OK && memchr(*text, '\0', length)) {
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a response: not a short text file", path);
-        goto cleanup;
+        hot_context_free(context, *text);
+        *text = NULL;
     }
-    memory[length] = '\0';
-    *text = memory;
-    memory = NULL;
-cleanup:
-    hot_context_free(context, memory);
-    if (!standard)
-        fclose(file);
     return status;
 }
 

@@ -232,7 +232,8 @@ static hot_status open_half(hot_context *context, const char *path, const char *
     hot_status status = HOT_ERROR_MEMORY;
     char *name = hot_path_beside(context, path, suffix), *packed = hot_path_beside(context, path, packed_suffix);
     if (name && packed)
-        status = hot_stream_open(context, stat(name, &there) != 0 && stat(packed, &there) == 0 ? packed : name, stream);
+        status = hot_stream_open(context, stat(name, &there) != 0 && stat(packed, &there) == 0 ? packed : name,
+                                 HOT_FILE_GIVEN, stream);
     hot_context_free(context, name);
     hot_context_free(context, packed);
     return status;

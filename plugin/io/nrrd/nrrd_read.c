@@ -98,6 +98,8 @@ hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image
         in_space[axes[a]] = 1;
     }
     if (status == HOT_OK)
+        status = hot_image_check_values(image);
+    if (status == HOT_OK)
         status = hot_image_add_file(image, input->path);
     for (size_t i = 0; i < file->count && status == HOT_OK; i++)
         status = hot_image_add_file(image, file->names[i]);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/common/file_open.h"
 #include "io/common/stream.h"
 #include "nrrdfile.h"
 
@@ -42,7 +43,7 @@ hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file)
         hot_stream *stream = NULL;
         if (file->skips[i] < 0 || stat(name, &about) != 0 || !S_ISREG(about.st_mode))
             continue;
-        status = hot_stream_open(context, name, &stream);
+        status = hot_stream_open(context, name, HOT_FILE_FOUND, &stream);
         if (status != HOT_OK)
             break;
         const size_t got = hot_stream_take(stream, head, sizeof head);
@@ -51,9 +52,10 @@ hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file)
             return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its data file '%s' begins with a NIfTI header, "
                                     "which would be taken for samples; add the line `byte skip: -1` above `data file`",
                                     file->path, name);
-        FILE *again = fopen(name, "rb");
-        if (!again)
-            continue;
+        FILE *again;
+        status = hot_file_open(context, name, HOT_FILE_FOUND, &again);
+        if (status != HOT_OK)
+            break;
         const size_t known = bytes_known(again, (size_t)about.st_size, packed), needed = part + (size_t)file->skips[i];
         fclose(again);
         if (known > needed)

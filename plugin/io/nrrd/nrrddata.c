@@ -186,6 +186,15 @@ int hot_nrrd_spans(const hot_nrrd_file *file)
     return !fine ? 0 : anywhere ? HOT_NRRD_ANYWHERE : HOT_NRRD_FORWARD;
 }
 
+static hot_status open_data(hot_context *context, const hot_nrrd_file *file, size_t number, FILE **from)
+{
+    hot_status status = hot_context_check(context, "reading");
+    if (status != HOT_OK)
+        return status;
+    status = hot_file_open(context, file->names[number], HOT_FILE_FOUND, from);
+    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "a data file of '%s'", file->path);
+}
+
 /* Opens the data file of this number where it is not open yet. */
 static hot_status open_part(hot_context *context, hot_nrrd_file *file, size_t number)
 {
@@ -195,11 +204,11 @@ static hot_status open_part(hot_context *context, hot_nrrd_file *file, size_t nu
     if (file->part && file->part_number == number)
         return HOT_OK;
     hot_stream_close(context, &file->part);
-    FILE *from = file->count ? fopen(name, "rb") : file->stream;
-    if (!from)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", name, file->path,
-                                strerror(errno));
-    hot_status status = skip_plain(context, from, name, "lines", file->line_skip);
+    FILE *from = file->stream;
+    hot_status status = file->count ? open_data(context, file, number, &from) : HOT_OK;
+    if (status != HOT_OK)
+        return status;
+    status = skip_plain(context, from, name, "lines", file->line_skip);
     const size_t there = status == HOT_OK && skip < 0 ? hot_stream_remaining(from) : 0, behind = (size_t)(-(skip + 1));
     if (status == HOT_OK && skip < 0 && (bytes > there || behind > there - bytes))
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too short: %zu bytes of data where the header "
@@ -241,12 +250,10 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
     } else {
         size_t samples = file->samples / file->count, bytes = file->bytes / file->count;
         for (size_t i = 0; i < file->count && status == HOT_OK; i++) {
-            FILE *from = fopen(file->names[i], "rb");
-            if (!from) {
-                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s",
-                                          file->names[i], file->path, strerror(errno));
+            FILE *from;
+            status = open_data(context, file, i, &from);
+            if (status != HOT_OK)
                 break;
-            }
             status = read_part(context, file, from, file->names[i], file->skips[i],
                                (unsigned char *)data + i * bytes, samples, bytes);
             fclose(from);
@@ -254,5 +261,6 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
     }
     if (status == HOT_OK && hot_nrrd_swapped(file))
         status = hot_swap_bytes(context, data, file->samples, nrrdElementSize(file->nrrd));
+    status = hot_file_read_failed(context, status);
     return status;
 }

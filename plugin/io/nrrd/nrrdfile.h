@@ -18,6 +18,7 @@ typedef struct hot_nrrd_file {
     char **names;        /* data files of a detached header, full paths */
     long *skips;         /* bytes to skip per data file */
     size_t count;        /* how many data files; 0 = attached */
+    size_t names_bytes;  /* of their names together */
     long line_skip;
     size_t samples;      /* number of samples */
     size_t bytes;        /* of all samples in memory */

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <teem/biff.h>
 
 #include "core/fields.h"
+#include "io/common/file_open.h"
 #include "io/common/stream.h"
 #include "nrrdfile.h"
 
@@ -109,9 +108,11 @@ static hot_status read_text(hot_context *context, hot_nrrd_file *file, FILE *fro
     char line[4096];
     /* of the current line so far (the magic is there), whatever part of it is in `line` */
     size_t length = header->used;
-    size_t held = 0;
+    size_t held = 0, passed = 0;
     *blank = 0;
     for (;;) {
+        if ((++passed & 0xffff) == 0 && hot_context_cancelled(context))
+            return hot_context_check(context, "reading");
         int c = getc(from);
         if (c == '\n' || c == EOF || held == sizeof line) {
             if (c != '\n' && c != EOF)
@@ -133,9 +134,9 @@ static hot_status read_text(hot_context *context, hot_nrrd_file *file, FILE *fro
                                         "'%s' has a header of more than %zu bytes: not an NRRD", file->path,
                                         header_limit);
             if (c == EOF)
-                return ferror(from) ? hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", file->path,
-                                                       strerror(errno))
-                                    : HOT_OK;
+                return !ferror(from) ? HOT_OK
+                    : hot_file_read_failed(context, hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s",
+                                                                     file->path, strerror(errno)));
             held = 0;
             if (c == '\n')
                 length = 0;
@@ -171,6 +172,11 @@ static const char *field_value(const char *line, const char *name)
 
 static hot_status add_name(hot_context *context, hot_nrrd_file *file, const char *name, size_t length, long skip)
 {
+    const size_t folder = name[0] == '/' ? 0 : strlen(file->folder);
+    file->names_bytes += folder + length + 1;
+    if (file->count == HOT_DATA_FILES_MAX || file->names_bytes > HOT_DATA_NAMES_MAX)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' names more than %d data files, or their names take "
+                                "more than %d bytes", file->path, (int)HOT_DATA_FILES_MAX, (int)HOT_DATA_NAMES_MAX);
     /* Grown by doubling: capacity is the next power of two. */
     if ((file->count & (file->count - 1)) == 0) {
         size_t capacity = file->count ? 2 * file->count : 1;
@@ -190,7 +196,6 @@ static hot_status add_name(hot_context *context, hot_nrrd_file *file, const char
         file->names = names;
         file->skips = skips;
     }
-    size_t folder = name[0] == '/' ? 0 : strlen(file->folder);
     char *full = hot_context_alloc(context, folder + length + 2, 1);
     if (!full)
         return HOT_ERROR_MEMORY;
@@ -225,7 +230,7 @@ static hot_status expand_names(hot_context *context, hot_nrrd_file *file, const 
                                 "'%s': data file '%.*s' must hold one %%d (as in %%03d) for the file's number",
                                 file->path, (int)(length < 200 ? length : 200), value);
     /* Before anything is computed with them: the numbers come as they stand in the file. */
-    const long far = 1000000000, most = 1000000;
+    const long far = 1000000000, most = HOT_DATA_FILES_MAX;
     const int bounded = min >= -far && min <= far && max >= -far && max <= far && step >= -far && step <= far;
     long number = bounded && step != 0 ? (max - min) / step + 1 : 0;
     if (number <= 0 || number > most)
@@ -242,6 +247,11 @@ static hot_status expand_names(hot_context *context, hot_nrrd_file *file, const 
         int made = snprintf(name, sizeof name, "%.*s%s%.*s", (int)(percent - value), value, digits,
                             (int)(length - (size_t)(end + 1 - value)), end + 1);
         hot_status status = add_name(context, file, name, (size_t)made, 0);
+        hot_data_file about;
+        if (status == HOT_OK) /* before the next: a short line names many */
+            status = hot_file_check_data(context, file->path, name, file->names[file->count - 1], &about);
+        if (status == HOT_OK && (i & 0xff) == 0)
+            status = hot_context_check(context, "reading");
         if (status != HOT_OK)
             return status;
     }
@@ -274,6 +284,10 @@ static hot_status check_length(hot_context *context, const hot_nrrd_file *file, 
                             file->path, length, line, (int)MOST);
 }
 
+/* Teem compares each key with all before it, and the reader of gradients looks each one up: that many take a tenth of a
+ * second. No scan has so many volumes. */
+enum { KEYS_MAX = 10000, TEEM_TEXT_MAX = 4 << 20 };
+
 /* Takes the fields about data files out of the header text; what is left is for Teem. A LIST runs to the end of the
  * text. Also sees whether the required fields are there (Teem does not, for text in memory). */
 static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, text *header, long *byte_skip)
@@ -281,6 +295,7 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
     hot_status status = HOT_OK;
     static const char *const required[] = {"type", "dimension", "sizes", "encoding"};
     int seen[4] = {0}, list = 0;
+    size_t keys = 0, lines = 0;
     char *write = header->bytes, *line = header->bytes;
     while (*line) {
         char *end = strchr(line, '\n');
@@ -288,6 +303,10 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
         *end = '\0';
         const char *value = NULL;
         int ours = 1;
+        if ((++lines & 0xfff) == 0)
+            status = hot_context_check(context, "reading");
+        if (status != HOT_OK)
+            return status;
         if (list) {
             const char *name = line;
             long skip = *byte_skip;
@@ -333,6 +352,11 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
         } else {
             ours = 0;
             status = check_length(context, file, line, length);
+            keys += strstr(line, ":=") != NULL;
+            if (status == HOT_OK && (keys > KEYS_MAX || (size_t)(write - header->bytes) + length > TEEM_TEXT_MAX))
+                status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header of more than %d keys, or %d "
+                                          "bytes of them: more than is read", file->path, (int)KEYS_MAX,
+                                          (int)TEEM_TEXT_MAX);
             if (status == HOT_OK && (value = field_value(line, "sizes")) != NULL)
                 status = check_size_words(context, file, value);
             for (size_t i = 0; i < sizeof required / sizeof *required; i++)
@@ -399,25 +423,22 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s' is encoded as %s, which this build of Teem cannot read", file->path,
                                 encoding->name);
-    for (size_t i = 0; i < files; i++) {
+    hot_data_file *data = hot_context_calloc(context, files, sizeof *data);
+    hot_status status = data ? HOT_OK : HOT_ERROR_MEMORY;
+    size_t together = 0; /* bytes that all files must have */
+    for (size_t i = 0; i < files && status == HOT_OK; i++) {
         const char *name = file->count ? file->names[i] : file->path;
-        size_t there;
-        if (file->count) {
-            struct stat about;
-            if (stat(name, &about) != 0)
-                return hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", name,
-                                        file->path, strerror(errno));
-            if (S_ISDIR(about.st_mode))
-                return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a folder", name,
-                                        file->path);
-            if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) /* /dev/zero never ends */
-                return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a device, not a file", name,
-                                        file->path);
-            there = S_ISREG(about.st_mode) ? (size_t)about.st_size : SIZE_MAX;
-        } else {
-            there = hot_stream_remaining(file->stream);
-        }
-        if (there == SIZE_MAX)
+        const size_t folder = strlen(file->folder);
+        if (file->count)
+            status = hot_file_check_data(context, file->path, strncmp(name, file->folder, folder) == 0 ? name + folder
+                                                                                                       : name,
+                                         name, &data[i]);
+        else
+            data[i].bytes = hot_stream_remaining(file->stream);
+        if (status == HOT_OK && (i & 0xff) == 0)
+            status = hot_context_check(context, "reading");
+        const size_t there = data[i].bytes;
+        if (status != HOT_OK || there == SIZE_MAX)
             continue;
         /* The least a file of this encoding takes: deflate packs at best 1032 to 1, an ASCII number is one character
          * and a separator. */
@@ -432,13 +453,22 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
             least = part / 100000;
         if (encoding == nrrdEncodingRaw && file->skips && file->skips[i] > 0)
             least += (size_t)file->skips[i];
+        together = least < SIZE_MAX / 2 - together ? together + (encoding == nrrdEncodingRaw ? part : least)
+                                                   : SIZE_MAX / 2;
         if (there < least)
-            return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                    "'%s' is too short: %zu bytes of data, but %s samples of type %s as %s need at "
-                                    "least %zu",
-                                    name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
+            status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                      "'%s' is too short: %zu bytes of data, but %s samples of type %s as %s need at "
+                                      "least %zu",
+                                      name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
     }
-    return HOT_OK;
+    const size_t most = status == HOT_OK && file->count ? hot_data_files_size(data, files) : SIZE_MAX;
+    if (status == HOT_OK && most < together) /* a file that is named again and again */
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "the data files of '%s' are too short: %zu bytes together, but %s samples of type %s "
+                                  "as %s need at least %zu",
+                                  file->path, most, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, together);
+    hot_context_free(context, data);
+    return status;
 }
 
 hot_status hot_nrrd_fits(hot_context *context, const hot_nrrd_file *file)
@@ -468,24 +498,16 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
     if (!file->path || !file->folder)
         goto cleanup;
     memcpy(file->folder, path, folder);
-    if (!from)
-        file->stream = from_stdin ? stdin : fopen(path, "rb");
-    struct stat about;
-    if (!file->stream || fstat(fileno(file->stream), &about) != 0) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", path, strerror(errno));
+    if (!from && (status = hot_file_open(context, path, HOT_FILE_GIVEN, &file->stream)) != HOT_OK)
         goto cleanup;
-    }
-    if (S_ISDIR(about.st_mode)) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a folder, not a file", path);
-        goto cleanup;
-    }
     /* The magic first, so that a large file of another kind is not read as text. */
     char magic[5] = "";
     size_t got = 0;
     for (int c; got < 4 && (c = getc(file->stream)) != EOF; got++)
         magic[got] = (char)c;
     if (got == 0 || memcmp(magic, "NRRD", 4) != 0) {
-        status = got == 0
+        status = hot_context_cancelled(context) ? hot_context_check(context, "reading")
+            : got == 0
             ? hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
                                from_stdin ? "" : "'")
             : hot_context_fail(context, HOT_ERROR_FORMAT,
@@ -544,7 +566,7 @@ cleanup:
 
 void hot_nrrd_close(hot_context *context, hot_nrrd_file *file)
 {
-    if (file->stream && file->stream != stdin)
+    if (file->stream)
         fclose(file->stream);
     hot_stream_close(context, &file->part);
     hot_nrrd_lock();

@@ -1,0 +1,56 @@
+/* The gate for everything that is read: no other file of plugin or viz opens one (a style test looks). What is opened
+ * here is a regular file, or a pipe whose reads can be cancelled; devices, which may never end, are refused. */
+#ifndef HOT_PLUGIN_FILE_OPEN_H
+#define HOT_PLUGIN_FILE_OPEN_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <hotfiber/context.h>
+
+typedef enum hot_file_source {
+    HOT_FILE_GIVEN, /* a name that the user gave: a regular file or a pipe; "-" is standard input, whatever it is */
+    HOT_FILE_FOUND, /* a name from a header or a folder: a regular file alone */
+} hot_file_source;
+
+/* Most data files that one header may name: as many as there are slices in the largest studies, and ten times more. */
+enum { HOT_DATA_FILES_MAX = 100000 };
+/* Most bytes that all their names may take. */
+enum { HOT_DATA_NAMES_MAX = 32 << 20 };
+
+/* Opens for reading; fclose it. Reads of a pipe end, with an error, when the context is cancelled. Errors:
+ * HOT_ERROR_FILE (not there, a folder, a device, HOT_FILE_FOUND: a pipe). */
+hot_status hot_file_open(hot_context *context, const char *path, hot_file_source source, FILE **file);
+
+/* The same of a regular file that is there and no link, for reading and writing in place. */
+hot_status hot_file_open_update(hot_context *context, const char *path, FILE **file);
+
+/* The next line without its end. Returns its length with the end; 0 at the end of the file, or where a line is cut off
+ * or does not fit. */
+size_t hot_file_line(FILE *file, char *line, size_t capacity);
+
+/* The whole of a file of at most `max` bytes, with a zero behind it; free with hot_context_free. what: what the file is
+ * meant to be ("a response"), for the message about one that is larger. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT,
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_file_load(hot_context *context, const char *path, hot_file_source source, const char *what,
+                                 size_t max, char **bytes, size_t *length);
+
+/* A data file, whatever its name. */
+typedef struct hot_data_file {
+    dev_t device;
+    ino_t number;
+    size_t bytes; /* its size */
+} hot_data_file;
+
+/* Checks a data file that the header `header` names (`name` as it stands there, `path` the file): it is a regular file,
+ * about which is given back; in a confined context (hot_context_confine) it lies in the header's folder or below it, by
+ * its name and behind all links. Errors: HOT_ERROR_FILE. */
+hot_status hot_file_check_data(hot_context *context, const char *header, const char *name, const char *path,
+                               hot_data_file *about);
+/* Bytes of all these files, each counted once however often it is named. Reorders them. */
+size_t hot_data_files_size(hot_data_file *files, size_t count);
+
+/* "cancelled while reading" in place of what a read that was cut short by a cancelled context would say. */
+hot_status hot_file_read_failed(hot_context *context, hot_status status);
+
+#endif
