@@ -198,7 +198,12 @@ extern "C" hot_status hot_device_upload(hot_context *context, const void *host, 
     if (status != HOT_OK || bytes == 0)
         return status;
     if (!on_device(context)) {
-        status = hot_cuda_status(context, cudaMemcpy(*device, host, bytes, cudaMemcpyHostToDevice), what);
+        /* cudaMemcpy returns when pageable memory has been read, which on a busy GPU is long before it has arrived; the
+         * streams of the batch pipeline do not wait for the default one */
+        cudaError_t error = cudaMemcpyAsync(*device, host, bytes, cudaMemcpyHostToDevice, cudaStreamPerThread);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(cudaStreamPerThread);
+        status = hot_cuda_status(context, error, what);
     } else {
         device_state *state = state_of(context);
         cudaStream_t stream = stream_of(context);
