@@ -269,3 +269,10 @@ extern "C" hot_status hot_device_check(hot_context *context, const char *name, c
 }
 
 extern "C" size_t hot_device_budget(const hot_context *context) { return state_of(context)->budget; }
+
+extern "C" size_t hot_device_reserved(const hot_context *context)
+{
+    unsigned long long bytes = 0;
+    cudaMemPoolGetAttribute(state_of(context)->pool, cudaMemPoolAttrReservedMemCurrent, &bytes);
+    return (size_t)bytes;
+}

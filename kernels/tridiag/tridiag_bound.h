@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/portable.h"
 
@@ -27,7 +28,7 @@ typedef struct hot_pair {
     double hi, lo;
 } hot_pair;
 
-HOT_FN double tridiag_entry(const void *values, int f64, size_t at)
+HOT_FN double tridiag_value_at(const void *values, int f64, size_t at)
 {
     return f64 ? ((const double *)values)[at] : (double)((const float *)values)[at];
 }
@@ -71,8 +72,8 @@ HOT_FN int64_t tridiag_below_quickly(const hot_tridiag_given *matrix, double x)
     int64_t below = 0;
     double d = 1, error = 0;
     for (size_t k = 0; k < matrix->n; k++) {
-        const double t = tridiag_entry(matrix->a, matrix->f64, k) - x;
-        const double b = k ? tridiag_entry(matrix->b, matrix->f64, k - 1) : 0;
+        const double t = tridiag_value_at(matrix->a, matrix->f64, k) - x;
+        const double b = k ? tridiag_value_at(matrix->b, matrix->f64, k - 1) : 0;
         if (b == 0) { /* the sign of a difference is right */
             d = t;
             error = 0x1p-51 * fabs(t);
@@ -95,16 +96,16 @@ HOT_FN int64_t tridiag_below_carefully(const hot_tridiag_given *matrix, double x
     double largest = fabs(x), error = 0;
     int exponent = 0;
     for (size_t k = 0; k < matrix->n; k++) {
-        largest = fmax(largest, fabs(tridiag_entry(matrix->a, matrix->f64, k)));
+        largest = fmax(largest, fabs(tridiag_value_at(matrix->a, matrix->f64, k)));
         if (k + 1 < matrix->n)
-            largest = fmax(largest, fabs(tridiag_entry(matrix->b, matrix->f64, k)));
+            largest = fmax(largest, fabs(tridiag_value_at(matrix->b, matrix->f64, k)));
     }
     frexp(largest, &exponent);
     x = ldexp(x, -exponent);
     hot_pair d = {1, 0};
     for (size_t k = 0; k < matrix->n; k++) {
-        const hot_pair t = pair_sum(ldexp(tridiag_entry(matrix->a, matrix->f64, k), -exponent), -x);
-        const double b = k ? ldexp(tridiag_entry(matrix->b, matrix->f64, k - 1), -exponent) : 0;
+        const hot_pair t = pair_sum(ldexp(tridiag_value_at(matrix->a, matrix->f64, k), -exponent), -x);
+        const double b = k ? ldexp(tridiag_value_at(matrix->b, matrix->f64, k - 1), -exponent) : 0;
         if (b == 0 || isinf(d.hi)) {
             d = t;
             error = 0;
@@ -138,18 +139,41 @@ HOT_FN int64_t tridiag_below(const hot_tridiag_given *matrix, double x)
     return below >= 0 ? below : tridiag_below_carefully(matrix, x);
 }
 
+/* The numbers next to a finite one (nextafter is the host's alone). */
+HOT_FN double tridiag_just_below(double x)
+{
+    int64_t bits;
+    if (x == 0)
+        return -4.9406564584124654e-324;
+    memcpy(&bits, &x, sizeof bits);
+    bits += x > 0 ? -1 : 1;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
+HOT_FN float tridiag_beside_f32(float x, int above)
+{
+    int32_t bits;
+    if (x == 0)
+        return above ? 1.4012984643e-45f : -1.4012984643e-45f;
+    memcpy(&bits, &x, sizeof bits);
+    bits += (x > 0) == (above != 0) ? 1 : -1;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
+
 /* An eigenvalue of low <= lambda < high, which its tolerance may have moved out. */
 HOT_FN double tridiag_within(double value, double low, double high)
 {
-    return fmax(value >= high ? nextafter(high, -INFINITY) : value, low);
+    return fmax(value >= high ? tridiag_just_below(high) : value, low);
 }
 
 HOT_FN float tridiag_within_f32(float value, double low, double high)
 {
     if ((double)value >= high)
-        value = (double)(float)high < high ? (float)high : nextafterf((float)high, -INFINITY);
+        value = (double)(float)high < high ? (float)high : tridiag_beside_f32((float)high, 0);
     if ((double)value < low)
-        value = (double)(float)low >= low ? (float)low : nextafterf((float)low, INFINITY);
+        value = (double)(float)low >= low ? (float)low : tridiag_beside_f32((float)low, 1);
     return value;
 }
 
