@@ -70,6 +70,8 @@ hot_status hot_cuda_copy(hot_context *context, void *to, const void *from, size_
         const size_t here = std::min(bytes - done, STEP);
         status = hot_cuda_status(
             context, cudaMemcpy((char *)to + done, (const char *)from + done, here, cudaMemcpyDefault), what);
+        if (status == HOT_OK) /* it has arrived, too, for streams that do not wait for this one */
+            status = hot_cuda_status(context, cudaStreamSynchronize(NULL), what);
         done += here;
         if (status == HOT_OK)
             status = hot_context_check(context, what);

@@ -198,7 +198,12 @@ extern "C" hot_status hot_device_upload(hot_context *context, const void *host, 
     if (status != HOT_OK || bytes == 0)
         return status;
     if (!on_device(context)) {
-        status = hot_cuda_status(context, cudaMemcpy(*device, host, bytes, cudaMemcpyHostToDevice), what);
+        /* cudaMemcpy returns when pageable memory has been read, which on a busy GPU is long before it has arrived; the
+         * streams of the batch pipeline do not wait for the default one */
+        cudaError_t error = cudaMemcpyAsync(*device, host, bytes, cudaMemcpyHostToDevice, cudaStreamPerThread);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(cudaStreamPerThread);
+        status = hot_cuda_status(context, error, what);
     } else {
         device_state *state = state_of(context);
         cudaStream_t stream = stream_of(context);
@@ -264,3 +269,10 @@ extern "C" hot_status hot_device_check(hot_context *context, const char *name, c
 }
 
 extern "C" size_t hot_device_budget(const hot_context *context) { return state_of(context)->budget; }
+
+extern "C" size_t hot_device_reserved(const hot_context *context)
+{
+    unsigned long long bytes = 0;
+    cudaMemPoolGetAttribute(state_of(context)->pool, cudaMemPoolAttrReservedMemCurrent, &bytes);
+    return (size_t)bytes;
+}

@@ -24,6 +24,8 @@ HOT_API hot_status hot_device_check(hot_context *context, const char *name, cons
 /* Bytes of working memory that a call on device arrays may take: the same in every call, so that the parts into which
  * it divides its items are. */
 HOT_API size_t hot_device_budget(const hot_context *context);
+/* Bytes that the context's pool has taken from the driver; for tests. */
+size_t hot_device_reserved(const hot_context *context);
 
 #ifdef __cplusplus
 }

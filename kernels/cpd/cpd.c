@@ -7,6 +7,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/context_internal.h"
 #include "common/entry.h"
 #include "common/options.h"
 #include "cpd_args.h"
@@ -134,6 +135,53 @@ static void sort_terms(hot_cpd_args *args)
     }
 }
 
+/* The exponent of the largest value, 0 where products and fourth powers (the start HOSVD) of such values are well inside the range of
+ * its precision, or where it is 0, NaN or Inf. */
+static int far_exponent(const hot_context *context, const hot_cpd_args *args)
+{
+    enum { USUAL_F32 = 30, USUAL_F64 = 100 };
+    const size_t total = args->n[0] * args->n[1] * args->n[2];
+    const int threads = hot_context_threads(context), usual = args->f64 ? USUAL_F64 : USUAL_F32;
+    double largest = 0;
+    int exponent = 0;
+    if (args->f64) {
+        const double *x = args->x;
+#pragma omp parallel for simd reduction(max : largest) num_threads(threads) if (total > 100000)
+        for (size_t i = 0; i < total; i++)
+            largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+    } else {
+        const float *x = args->x;
+        float most = 0;
+#pragma omp parallel for simd reduction(max : most) num_threads(threads) if (total > 100000)
+        for (size_t i = 0; i < total; i++)
+            most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
+        largest = (double)most;
+    }
+    if (!(largest > 0) || isinf(largest))
+        return 0;
+    frexp(largest, &exponent);
+    return exponent > usual || exponent < -usual ? exponent : 0;
+}
+
+/* The tensor times 2^-exponent; values that become too small for a number of full precision count for nothing beside
+ * the largest. */
+static void *scaled_tensor(hot_context *context, const hot_cpd_args *args, int exponent)
+{
+    const size_t total = args->n[0] * args->n[1] * args->n[2];
+    const int threads = hot_context_threads(context);
+    void *copy = hot_context_alloc(context, total, args->f64 ? sizeof(double) : sizeof(float));
+    if (!copy)
+        return NULL;
+#pragma omp parallel for num_threads(threads) if (total > 100000)
+    for (size_t i = 0; i < total; i++) {
+        if (args->f64)
+            ((double *)copy)[i] = ldexp(((const double *)args->x)[i], -exponent);
+        else
+            ((float *)copy)[i] = ldexpf(((const float *)args->x)[i], -exponent);
+    }
+    return copy;
+}
+
 /* lambda: the caller's. */
 static hot_status run_cpd(hot_context *context, hot_cpd_args *args, void *lambda, hot_cpd_report *report)
 {
@@ -143,9 +191,19 @@ static hot_status run_cpd(hot_context *context, hot_cpd_args *args, void *lambda
         args->lambda = NULL, args->device_lambda = lambda, args->device_report = report;
         return hot_backend_run(context, &cpd_backends, args);
     }
+    const int exponent = far_exponent(context, args);
+    void *scaled = exponent ? scaled_tensor(context, args, exponent) : NULL;
+    if (exponent && !scaled)
+        return HOT_ERROR_MEMORY;
+    args->x = scaled ? scaled : args->x;
     hot_status status = hot_backend_run(context, &cpd_backends, args);
-    if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
+    hot_context_free(context, scaled);
+    if (status == HOT_OK || status == HOT_ERROR_CANCELLED) {
+        for (size_t r = 0; r < args->rank && exponent; r++)
+            args->lambda[r] = ldexp(args->lambda[r], exponent);
+        args->report.norm = ldexp(args->report.norm, exponent);
         sort_terms(args);
+    }
     if (report)
         *report = args->report;
     return status;

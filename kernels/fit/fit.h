@@ -61,9 +61,17 @@ void hot_fit_pack(hot_cpu_level level, size_t rows, size_t columns, const double
 
 /* out[v * packed_rows + r] = sum_c packed(r, c) x[c * 4 + v] for four voxels. */
 typedef void hot_fit_core(size_t packed_rows, size_t columns, const double *packed, const double *x, double *out);
+/* Normal equations G x = b are solved to float's precision as long as their condition allows it: with S = diag(G)^(1/2)
+ * and H = S^-1 G S^-1, forming and factorising G changes S x by about epsilon |H^-1| (Higham, Accuracy and Stability of
+ * Numerical Algorithms, theorem 10.6), 2e-8 where |H^-1| is 1e8. A pivot bounds it from one side only. So the factor L
+ * also solves S^-1 L z = e for signs e = +-1 that make z grow (Cline, Moler, Stewart, Wilkinson 1979):
+ * |H^-1| >= |z|^2 / n, and |z|^2 mostly lies between the two. */
+#define HOT_FIT_CONDITION 1e8 /* of |z|^2, at most; beyond it, QR */
+
 /* Solves eight systems at once by Cholesky. gram: n(n+1)/2 x 8, entry (i, j <= i) at i(i+1)/2 + j, destroyed; right:
- * n x 8, becomes the solution. bad[lane] = 1 where a pivot fell below `tolerance` of its diagonal entry. */
-typedef void hot_fit_cholesky(size_t n, double tolerance, double *gram, double *right, unsigned char *bad);
+ * n x 8, becomes the solution; z: n x 8 of scratch. bad[lane] = 1 where a pivot fell below `tolerance` of its diagonal
+ * entry, or |z|^2 is above HOT_FIT_CONDITION. */
+typedef void hot_fit_cholesky(size_t n, double tolerance, double *gram, double *right, double *z, unsigned char *bad);
 
 hot_fit_core hot_fit_core_base, hot_fit_core_avx2, hot_fit_core_avx512;
 hot_fit_cholesky hot_fit_cholesky_base, hot_fit_cholesky_avx2, hot_fit_cholesky_avx512;

@@ -31,15 +31,17 @@ TARGET void NAME(hot_fit_core)(size_t packed_rows, size_t columns, const double 
 }
 
 /* Eight Cholesky factorisations side by side, row by row (the entries of a row are contiguous in a packed lower
- * triangle), then the two triangular solves. */
-TARGET void NAME(hot_fit_cholesky)(size_t n, double tolerance, double *gram, double *right, unsigned char *bad)
+ * triangle), with the first triangular solve and the estimate of the condition; then the second. */
+TARGET void NAME(hot_fit_cholesky)(size_t n, double tolerance, double *gram, double *right, double *z,
+                                   unsigned char *bad)
 {
     enum { L = HOT_FIT_LANES, PARTS = L / WIDTH };
     typedef NAME(vector) vector;
+    double length[L] = {0};
     for (int lane = 0; lane < L; lane++)
         bad[lane] = 0;
     for (size_t i = 0; i < n; i++) {
-        double *row_i = gram + i * (i + 1) / 2 * L;
+        double *row_i = gram + i * (i + 1) / 2 * L, entry[L];
         for (size_t j = 0; j <= i; j++) {
             const double *row_j = gram + j * (j + 1) / 2 * L;
             double *at = row_i + j * L;
@@ -61,6 +63,7 @@ TARGET void NAME(hot_fit_cholesky)(size_t n, double tolerance, double *gram, dou
                     *(vector *)(at + p * WIDTH) = sum[p];
                 for (int lane = 0; lane < L; lane++) {
                     const double pivot = at[lane];
+                    entry[lane] = start[lane];
                     if (!(pivot > tolerance * start[lane]) || !(pivot > 0)) {
                         bad[lane] = 1;
                         at[lane] = 1;
@@ -70,16 +73,26 @@ TARGET void NAME(hot_fit_cholesky)(size_t n, double tolerance, double *gram, dou
                 }
             }
         }
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double *row_i = gram + i * (i + 1) / 2 * L;
+        /* the row is at hand: the first triangular solve, and z's */
         for (int p = 0; p < PARTS; p++) {
-            vector sum = *(vector *)(right + i * L + p * WIDTH);
-            for (size_t k = 0; k < i; k++)
-                sum -= *(const vector *)(row_i + k * L + p * WIDTH) * *(vector *)(right + k * L + p * WIDTH);
+            vector sum = *(vector *)(right + i * L + p * WIDTH), along = {0};
+            for (size_t k = 0; k < i; k++) {
+                const vector l = *(const vector *)(row_i + k * L + p * WIDTH);
+                sum -= l * *(vector *)(right + k * L + p * WIDTH);
+                along += l * *(const vector *)(z + k * L + p * WIDTH);
+            }
             *(vector *)(right + i * L + p * WIDTH) = sum * *(const vector *)(row_i + i * L + p * WIDTH);
+            *(vector *)(z + i * L + p * WIDTH) = along;
+        }
+        for (int lane = 0; lane < L; lane++) {
+            const double along = z[i * L + lane], root = sqrt(entry[lane]);
+            const double value = ((along > 0 ? -root : root) - along) * row_i[i * L + lane];
+            z[i * L + lane] = value;
+            length[lane] += value * value;
         }
     }
+    for (int lane = 0; lane < L; lane++)
+        bad[lane] |= !(length[lane] <= HOT_FIT_CONDITION);
     for (size_t i = n; i-- > 0;) {
         const double *row_i = gram + i * (i + 1) / 2 * L;
         for (int p = 0; p < PARTS; p++) {

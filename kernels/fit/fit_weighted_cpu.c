@@ -2,8 +2,8 @@
  *
  * The normal equations of all voxels share their products of design columns: entry (a, b) of D^T W D is
  * sum_r w_r (D_ra D_rb), a linear map of the weights. So the bulk of the work runs through the same core as
- * hot_fit_linear_f32, and eight voxels then go through Cholesky side by side. A voxel whose factorisation loses more
- * than half of double's digits is solved again by QR of its weighted design. */
+ * hot_fit_linear_f32, and eight voxels then go through Cholesky side by side. A voxel whose equations are
+ * too badly conditioned for that (HOT_FIT_CONDITION) is solved again by QR of its weighted design. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct weighted_plan {
 typedef struct weighted_scratch {
     double *w, *wy;       /* rows x 4 */
     double *gram, *right; /* 8 voxels from the core, voxel after voxel */
-    double *gram_lanes, *right_lanes;
+    double *gram_lanes, *right_lanes, *z_lanes;
     double *qr, *qr_right; /* the fallback */
 } weighted_scratch;
 
@@ -40,6 +40,7 @@ static size_t cut_scratch(const weighted_plan *plan, double *memory, weighted_sc
     CUT(right, plan->padded_columns * LANES);
     CUT(gram_lanes, plan->pairs * LANES);
     CUT(right_lanes, plan->columns * LANES);
+    CUT(z_lanes, plan->columns * LANES);
     CUT(qr, plan->rows * plan->columns);
     CUT(qr_right, plan->rows + 2 * plan->columns);
 #undef CUT
@@ -95,7 +96,7 @@ static void solve_group(const weighted_plan *plan, const weighted_scratch *s, si
         for (size_t c = 0; c < columns; c++)
             s->right_lanes[c * LANES + lane] = s->right[lane * plan->padded_columns + c];
     }
-    plan->cholesky(columns, 1e-8, s->gram_lanes, s->right_lanes, bad);
+    plan->cholesky(columns, 1e-8, s->gram_lanes, s->right_lanes, s->z_lanes, bad);
     for (size_t v = 0; v < voxels; v++) {
         float *x = coefficients + v * output_stride;
         int good = !unusable[v];

@@ -8,6 +8,7 @@
 #include "common/entry.h"
 #include "common/lapack.h"
 #include "tridiag.h"
+#include "tridiag_bound.h"
 
 static const hot_tridiag_variant *choose_variant(const hot_context *context)
 {
@@ -82,15 +83,6 @@ static void count_at(const hot_tridiag_variant *variant, const hot_tridiag_matri
     }
 }
 
-static size_t count_one(const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix, double x)
-{
-    double shifts[HOT_TRIDIAG_SHIFTS_MAX];
-    int64_t counts[HOT_TRIDIAG_SHIFTS_MAX];
-    shifts[0] = x;
-    count_at(variant, matrix, 1, shifts, counts);
-    return (size_t)counts[0];
-}
-
 static int settled(const hot_tridiag_matrix *matrix, double low, double high)
 {
     double tolerance = fmax(matrix->absolute, matrix->relative * fmin(fabs(low), fabs(high)));
@@ -157,24 +149,28 @@ static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_mat
 
 static void store(const hot_tridiag_args *args, const hot_tridiag_matrix *matrix, size_t at, double value)
 {
+    const int bounded = args->options.range == HOT_TRIDIAG_VALUE;
+    const double low = bounded ? args->options.low : -INFINITY, high = bounded ? args->options.high : INFINITY;
     value = ldexp(value, matrix->exponent);
     if (args->f64)
-        ((double *)args->values)[at] = value;
+        ((double *)args->values)[at] = tridiag_within(value, low, high);
     else
-        ((float *)args->values)[at] = (float)value;
+        ((float *)args->values)[at] = tridiag_within_f32((float)value, low, high);
 }
 
-/* Which eigenvalues of the matrix are wanted: from *first, *many of them. */
-static void choose_range(const hot_tridiag_args *args, const hot_tridiag_variant *variant,
-                         const hot_tridiag_matrix *matrix, size_t *first, size_t *many)
+/* Which eigenvalues of matrix i are wanted: from *first, *many of them. */
+static void choose_range(const hot_tridiag_args *args, size_t i, size_t *first, size_t *many)
 {
     const hot_tridiag_options *options = &args->options;
     *first = options->range == HOT_TRIDIAG_INDEX ? options->first : 0;
     *many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : args->n;
     if (options->range == HOT_TRIDIAG_VALUE) {
-        double low = ldexp(options->low, -matrix->exponent), high = ldexp(options->high, -matrix->exponent);
-        *first = count_one(variant, matrix, fmin(fmax(low, matrix->low), matrix->high));
-        *many = count_one(variant, matrix, fmin(fmax(high, matrix->low), matrix->high)) - *first;
+        const size_t row = i * args->stride * (args->f64 ? sizeof(double) : sizeof(float));
+        const hot_tridiag_given given = {args->n, args->f64, (const char *)args->diagonal + row,
+                                         args->n > 1 ? (const char *)args->off + row : NULL};
+        const int64_t from = tridiag_below(&given, options->low), to = tridiag_below(&given, options->high);
+        *first = (size_t)from;
+        *many = to > from ? (size_t)(to - from) : 0;
     }
 }
 
@@ -249,7 +245,7 @@ static void solve_matrix(const hot_context *context, const hot_tridiag_args *arg
             solve_zero(args, i);
             return;
         }
-        choose_range(args, variant, &matrix, &first, &many);
+        choose_range(args, i, &first, &many);
         const size_t size = (size_t)(matrix.a32 ? variant->shifts_f32 : variant->shifts_f64);
         const size_t groups = (many + size - 1) / size;
 #pragma omp parallel for schedule(dynamic) num_threads(hot_team(groups > 1 ? inner : 1))

@@ -18,6 +18,7 @@
 #include "common/device_memory.h"
 #include "common/entry.h"
 #include "tridiag.h"
+#include "tridiag_bound.h"
 #include "tridiag_counter.cuh"
 #include "tridiag_device.h"
 
@@ -38,7 +39,7 @@ template <> struct limits<double> {
 
 /* ---- Counting ---------------------------------------------------------------------------------------------------- */
 
-/* One count by quotients from the entries in device memory: for what vanished, and for a range's ends. */
+/* One count by quotients from the entries in device memory: for what vanished. */
 template <typename T> __device__ int count_slowly(const tridiag_entry<T> *entries, int padded, T x)
 {
     tridiag_counter<T, true> c;
@@ -160,22 +161,28 @@ __global__ void __launch_bounds__(PREPARE_THREADS)
 }
 
 /* Of a range of values: which eigenvalues lie in it. Two threads per matrix. */
-template <typename T> __global__ void tridiag_range(const __grid_constant__ tridiag_plan plan)
+template <typename IN>
+__global__ void tridiag_range(const __grid_constant__ tridiag_plan plan, const IN *diagonal, const IN *off)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, matrix = at / 2;
     int count = 0;
     if (matrix < plan.count && plan.info[matrix].bad == 0) {
-        const tridiag_info info = plan.info[matrix];
-        double end = at % 2 ? plan.options.high : plan.options.low;
-        end = fmin(fmax(ldexp(end, -info.exponent), info.low), info.high);
-        count =
-            count_slowly((const tridiag_entry<T> *)plan.entries + matrix * (size_t)plan.padded, plan.padded, (T)end);
+        const hot_tridiag_given given = {(size_t)plan.n, sizeof(IN) == sizeof(double),
+                                         diagonal + matrix * (size_t)plan.n, off + matrix * (size_t)(plan.n - 1)};
+        count = (int)tridiag_below(&given, at % 2 ? plan.options.high : plan.options.low);
     }
     int other = __shfl_xor_sync(~0u, count, 1);
     if (matrix < plan.count && at % 2 == 0 && plan.info[matrix].bad == 0) {
         plan.info[matrix].first = count;
         plan.info[matrix].many = max(other - count, 0);
     }
+}
+
+/* A value as it goes out. */
+static __device__ double as_bounded(double value, double low, double high) { return tridiag_within(value, low, high); }
+static __device__ float as_bounded(float value, double low, double high)
+{
+    return tridiag_within_f32(value, low, high);
 }
 
 template <typename T> __device__ T grid_shift(const tridiag_info &info, int grid, int at)
@@ -242,7 +249,10 @@ __global__ void __launch_bounds__(THREADS) tridiag_sweeps(const __grid_constant_
             low = from + length * ((T)first * part);
     }
     if (at < info.many && lane == 0)
-        out[at] = (OUT)ldexp((double)(low + (high - low) / 2), info.exponent);
+        out[at] = plan.options.range == HOT_TRIDIAG_VALUE
+                      ? as_bounded((OUT)ldexp((double)(low + (high - low) / 2), info.exponent), plan.options.low,
+                                   plan.options.high)
+                      : (OUT)ldexp((double)(low + (high - low) / 2), info.exponent);
 }
 
 /* ---- Host -------------------------------------------------------------------------------------------------------- */
@@ -282,7 +292,7 @@ static void launch(const tridiag_plan *plan, const void *diagonal, const void *o
     const unsigned count = (unsigned)plan->count;
     tridiag_prepare<IN, T, EXACT><<<count, PREPARE_THREADS, 0, stream>>>(*plan, (const IN *)diagonal, (const IN *)off);
     if (plan->options.range == HOT_TRIDIAG_VALUE)
-        tridiag_range<T><<<(2 * count + 63) / 64, 64, 0, stream>>>(*plan);
+        tridiag_range<IN><<<(2 * count + 63) / 64, 64, 0, stream>>>(*plan, (const IN *)diagonal, (const IN *)off);
     tridiag_grid<T, EXACT><<<count * plan->grid_blocks, THREADS, 0, stream>>>(*plan);
     tridiag_sweeps<T, EXACT, IN><<<count * plan->sweep_blocks, THREADS, 0, stream>>>(*plan, (IN *)values);
 }

@@ -56,16 +56,17 @@ static void check_linear(check_run *run, size_t rows, size_t columns, size_t cou
     free(input_values);
 }
 
-static void check_weighted(check_run *run, size_t rows, size_t columns, size_t count)
+/* every: of so many voxels one has hardly any weight but for as few rows as can be. */
+static void check_weighted(check_run *run, size_t rows, size_t columns, size_t count, size_t every)
 {
-    check_case_begin(run, "weighted", count);
+    check_case_begin(run, every == 1 ? "weighted by few" : "weighted", count);
     double *design_values = normals(run, rows * columns);
     float *input_values = floats(run, count * rows), *weight_values = floats(run, count * rows);
     float *want = malloc((count * columns + 1) * sizeof *want);
     uint8_t *want_flags = malloc(count + 1);
     for (size_t i = 0; i < count * rows; i++)
         weight_values[i] = expf(-2 * fabsf(weight_values[i]));
-    for (size_t i = 7; i < count; i += 50) /* and hardly any weight but for too few rows: normal equations do not do */
+    for (size_t i = every == 1 ? 0 : 7; i < count; i += every) /* and hardly any weight but for too few rows: normal equations do not do */
         for (size_t r = columns - 1; r < rows; r++)
             weight_values[i * rows + r] *= 1e-9f;
     for (size_t i = 5; i < count; i += 50) /* now and then: NaN, no weight, a weight below zero */
@@ -134,8 +135,10 @@ static void check(check_run *run)
         for (size_t i = 0; i < check_size_count(run); i++) {
             check_linear(run, shapes[s][0], shapes[s][1], check_sizes[i]);
             if (check_sizes[i] < 1000)
-                check_weighted(run, shapes[s][1], shapes[s][0], check_sizes[i]);
+                check_weighted(run, shapes[s][1], shapes[s][0], check_sizes[i], 50);
         }
+    check_weighted(run, 7, 6, 3000, 1);
+    check_weighted(run, 65, 45, 20, 1);
     if (run->cuda)
         check_many(run);
 }

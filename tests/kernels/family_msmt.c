@@ -217,6 +217,7 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
         for (size_t r = 0; r < a.rows && i % 2; r++)
             one[r] *= 1e-3f;
     }
+    size_t open = 0;
     const float *signals = check_input(run, made, count * a.rows * sizeof *made);
     float *tensors = check_output(run, count * a.terms * sizeof *tensors);
     float *amounts = check_output(run, count * TISSUES * sizeof *amounts);
@@ -242,14 +243,17 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
                 CHECK_ITEM(run, i, fabs(one - other) <= 1e-4 * largest, "amount %zu: %g, not %g", t, one, other);
                 CHECK_ITEM(run, i, one >= 0, "amount %zu: %g", t, one);
             }
-            /* of noise alone, in one voxel of 5,000, more is left: nearly all inequalities hold as equations there */
-            CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= (i % 3 ? 1e-6f : 1e-4f), "residual %g",
-                       (double)residual[i]);
+            /* Where nearly all inequalities hold as equations, as of noise alone, the last steps' matrices are singular
+             * to rounding: in such a voxel of a thousand more is left, and is said; that the result is right all the
+             * same is compared above. */
+            open += !(residual[i] <= 1e-6f);
+            CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= 1e-3f, "residual %g", (double)residual[i]);
             if (constraint == HOT_CONSTRAINT_HPSD) {
                 const double eigenvalue = least_eigenvalue(&a, got);
                 CHECK_ITEM(run, i, eigenvalue >= -1e-9, "least eigenvalue over trace: %g", eigenvalue);
             }
         }
+    CHECK_ITEM(run, count, open <= 1 + count / 500, "%zu residuals above 1e-6", open);
     check_case_end(run);
     hot_context_destroy(&plain);
     free(made);

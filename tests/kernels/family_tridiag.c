@@ -1,6 +1,6 @@
 /* Tridiagonal eigenvalues against the reference's bisection in long double, and against what is known in closed
  * form. */
-#include "checker.h"
+#include "values.h"
 
 #include <float.h>
 #include <hotfiber/tridiag.h>
@@ -98,11 +98,6 @@ static hot_status compute(hot_context *context, const hot_tridiag_options *optio
 {
     return f64 ? hot_tridiag_f64(context, options, n, count, a, b, stride, values, width, found)
                : hot_tridiag_f32(context, options, n, count, a, b, stride, values, width, found);
-}
-
-static double get(int f64, const void *values, size_t at)
-{
-    return f64 ? ((const double *)values)[at] : (double)((const float *)values)[at];
 }
 
 /* count matrices in rows of n + 3, as float or double; what the backend sees. */
@@ -308,6 +303,94 @@ static void check_arguments(check_run *run)
     check_case_end(run);
 }
 
+/* ---- Bounds on eigenvalues --------------------------------------------------------------------------------------- */
+
+/* Blocks whose eigenvalues are known, side by side, with 0 between them: integers `at` away from what is said here, but
+ * for two of the last block's. Its pivots at 0 are 3, 5/3 and 0, of which doubles do not hold the second. */
+static const struct {
+    int n;
+    double a[5], b[4], values[5];
+} blocks[] = {{1, {0}, {0}, {0}},
+              {2, {0, 0}, {1}, {-1, 1}},
+              {2, {1, 4}, {2}, {0, 5}},
+              {3, {0, 0, 0}, {3, 4}, {-5, 0, 5}},
+              {3, {1, 2, 1}, {-1, -1}, {0, 1, 3}}, /* a path: its Laplacian */
+              {5, {0, 0, 0, 0, 0}, {1, 1, 1, 1}, {-1.7320508075688772, -1, 0, 1, 1.7320508075688772}},
+              {3, {3, 2, 15}, {1, 5}, {0, 3.2917960675006310, 16.708203932499369}}};
+
+static int ascending(const void *x, const void *y)
+{
+    return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
+}
+
+/* What lies in [low, high), with bounds on eigenvalues, beside them, equal, infinite; one: only blocks of one value. */
+static void check_bounds(check_run *run, int f64, size_t n, int one, int exponent)
+{
+    enum { COUNT = 3, MOST = 90 };
+    double a[COUNT * MOST] = {0}, b[COUNT * MOST] = {0}, known[COUNT][MOST];
+    check_case_begin(run, one ? "bounds of a diagonal" : "bounds", n);
+    const double scale = ldexp(1, exponent);
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t at = 0; at < n;) {
+            size_t which = one ? 0 : check_random_bits(&run->seed) % (sizeof blocks / sizeof blocks[0]);
+            which = at + (size_t)blocks[which].n > n ? 0 : which;
+            const double shift = (double)(check_random_bits(&run->seed) % 7) - 3;
+            for (int k = 0; k < blocks[which].n; k++) {
+                a[i * n + at + (size_t)k] = scale * (blocks[which].a[k] + shift);
+                b[i * n + at + (size_t)k] = k + 1 < blocks[which].n ? scale * blocks[which].b[k] : 0;
+                known[i][at + (size_t)k] = scale * (blocks[which].values[k] + shift);
+            }
+            at += (size_t)blocks[which].n;
+        }
+        qsort(known[i], n, sizeof known[i][0], ascending);
+    }
+    void *diagonal = narrow(a, COUNT * n, f64), *off = narrow(b, COUNT * n, f64);
+    const size_t size = f64 ? sizeof(double) : sizeof(float);
+    const void *there = check_input(run, diagonal, COUNT * n * size), *beside = check_input(run, off, COUNT * n * size);
+    void *values = check_output(run, COUNT * n * size);
+    int64_t *found = check_output(run, COUNT * sizeof *found);
+    for (int trial = 0; trial < 40; trial++) {
+        double ends[2];
+        for (int e = 0; e < 2; e++) {
+            const double on = scale * ((double)(check_random_bits(&run->seed) % 13) - 6);
+            const uint64_t how = check_random_bits(&run->seed) % 8;
+            ends[e] = how == 0 ? -INFINITY : how == 1 ? INFINITY : how == 2 ? nextafter(on, INFINITY)
+                      : how == 3 ? nextafter(on, -INFINITY) : on;
+        }
+        ends[1] = trial % 10 == 9 ? ends[0] : ends[1];
+        const hot_tridiag_options options = {.size = sizeof options, .range = HOT_TRIDIAG_VALUE,
+                                             .low = fmin(ends[0], ends[1]), .high = fmax(ends[0], ends[1]),
+                                             .absolute = trial % 3 == 2 ? .3 * scale : 0,
+                                             .relative = trial % 3 == 1 ? 1e-3 : 0};
+        for (int backend = 0; backend < (n < 11 && trial < 15 ? 2 : 1); backend++) { /* and the reference's */
+            hot_context *context = backend ? run->reference : run->context;
+            if (!check_call(run, f64 ? hot_tridiag_f64(context, &options, n, COUNT, there, beside, n, values, n, found)
+                                     : hot_tridiag_f32(context, &options, n, COUNT, there, beside, n, values, n, found)))
+                continue;
+            for (size_t i = 0; i < COUNT; i++) {
+                size_t first = 0, last = 0;
+                for (size_t k = 0; k < n; k++) {
+                    first += known[i][k] < options.low;
+                    last += known[i][k] < options.high;
+                }
+                CHECK_ITEM(run, i, found[i] == (int64_t)(last - first), "%s[%.17g, %.17g): %lld eigenvalues, not %zu",
+                           backend ? "reference, " : "", options.low, options.high, (long long)found[i], last - first);
+                for (size_t k = 0; k < n; k++) {
+                    const double v = f64 ? ((double *)values)[i * n + k] : (double)((float *)values)[i * n + k];
+                    CHECK_ITEM(run, i, k < last - first ? v >= options.low && v < options.high &&
+                                                          fabs(v - known[i][first + k]) <= scale * (trial % 3 ? .3 : 1e-4)
+                                                        : isnan(v),
+                               "%s[%.17g, %.17g): value %zu is %.17g", backend ? "reference, " : "", options.low,
+                               options.high, k, v);
+                }
+            }
+        }
+    }
+    check_case_end(run);
+    free(diagonal);
+    free(off);
+}
+
 static void check(check_run *run)
 {
     static const struct { const char *name; maker *make;
@@ -351,6 +434,13 @@ static void check(check_run *run)
         check_against(run, "graded, relative accuracy", make_graded, 90, 2, f64, &exact);
         check_against(run, "graded, relative accuracy", make_graded, 5, 3, f64, &rough);
         check_against(run, "glued, relative accuracy", make_glued, 63, 1, f64, &rough);
+        static const size_t bounded[] = {1, 2, 5, 10, 33, 90};
+        for (size_t k = 0; k < sizeof bounded / sizeof bounded[0]; k++)
+            for (int one = 0; one < 2; one++) {
+                check_bounds(run, f64, bounded[k], one, 0);
+                check_bounds(run, f64, bounded[k], one, f64 ? 990 : 100);
+                check_bounds(run, f64, bounded[k], one, f64 ? -990 : -100);
+            }
         check_flags(run, f64, 20, 23);
         check_closed_form(run, 500, 0, 499, f64);
         check_closed_form(run, 100000, 49990, 49995, f64);

@@ -130,6 +130,42 @@ for kind, digits in ((np.float32, 3), (np.float64, 9), (np.complex64, 3), (np.co
     check(np.abs(largest.values - values[..., -2:]).max() < 10.0 ** -digits, "the largest two")
     check(largest.vectors.shape == (2, 5, 7, 2), "their vectors")
 check(hotfiber.heev(np.zeros((3, 0, 0))).values.shape == (3, 0), "matrices of size 0")
+
+# One triangle is read, as NumPy does, in whatever order the numbers lie.
+def layouts(array):
+    yield "rows", np.ascontiguousarray(array)
+    yield "columns", np.asfortranarray(array)
+    yield "columns of each", np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
+    yield "matrices last", np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 0, -1)), -1, 0)
+    yield "every second", np.repeat(np.repeat(array, 2, axis=-1), 2, axis=-2)[..., ::2, ::2]
+    yield "backwards", array[..., ::-1, ::-1].copy()[..., ::-1, ::-1]
+    yield "rows backwards", array[..., ::-1, :].copy()[..., ::-1, :]
+    yield "read-only", np.broadcast_to(array, (1,) + array.shape)[0]
+    yield "other byte order", array.astype(array.dtype.newbyteorder())
+
+
+for kind, digits in ((np.float32, 3), (np.float64, 9), (np.complex64, 3), (np.complex128, 9)):
+    matrices = random.normal(size=(3, 6, 6)).astype(kind)  # neither symmetric nor with a real diagonal
+    if np.dtype(kind).kind == "c":
+        matrices += (1j * random.normal(size=matrices.shape)).astype(kind)
+    for uplo in "LUlu":
+        values = np.linalg.eigvalsh(matrices, UPLO=uplo.upper())
+        half = np.tril(matrices, -1) if uplo in "Ll" else np.triu(matrices, 1)
+        whole = half + half.conj().swapaxes(-1, -2) + np.stack([np.diag(np.diag(m).real) for m in matrices])
+        first = hotfiber.heev(matrices, UPLO=uplo)
+        for name, given in layouts(matrices):
+            found = hotfiber.heev(given, UPLO=uplo)
+            check(np.array_equal(found.values, first.values) and np.array_equal(found.vectors, first.vectors),
+                  f"{np.dtype(kind)}, {uplo}, {name}: other than by rows")
+            check(np.abs(found.values - values).max() < 10.0 ** -digits, f"{np.dtype(kind)}, {uplo}, {name}: values")
+            check(np.abs(whole @ found.vectors - found.vectors * found.values[..., None, :]).max() < 10.0 ** -digits,
+                  f"{np.dtype(kind)}, {uplo}, {name}: vectors")
+            check(np.abs(hotfiber.heev(given, UPLO=uplo, largest=2, vectors=False).values - values[:, -2:]).max()
+                  < 10.0 ** -digits, f"{np.dtype(kind)}, {uplo}, {name}: the largest")
+    check(np.abs(hotfiber.heev(matrices).values - np.linalg.eigvalsh(matrices)).max() < 10.0 ** -digits, "L is usual")
+check(np.allclose(hotfiber.heev([[1, 0], [5, 1]]).values, [-4, 6]), "lower")
+check(np.allclose(hotfiber.heev([[1, 5], [0, 1]], UPLO="U").values, [-4, 6]), "upper")
+raises(ValueError, "UPLO", hotfiber.heev, np.eye(3), UPLO="X")
 diagonal, off = random.normal(size=(4, 9)), random.normal(size=(4, 8))
 dense = np.stack([np.diag(d) + np.diag(o, 1) + np.diag(o, -1) for d, o in zip(diagonal, off)])
 values = np.linalg.eigvalsh(dense)

@@ -157,6 +157,11 @@ def compare(library, there, back):
                 found = hotfiber.heev(there(matrices), largest=largest)
                 same(f"{library}, heev: values", back(found.values), wanted.values)
                 same(f"{library}, heev: vectors", back(found.vectors), wanted.vectors)
+            half, whole = there(matrices + np.triu(np.full_like(matrices, 3), 1)), matrices  # rubbish above
+            for given in (half, half.swapaxes(-1, -2).conj()):
+                uplo = "L" if given is half else "U"
+                same(f"{library}, heev: {uplo}", back(hotfiber.heev(given, UPLO=uplo).values),
+                     hotfiber.heev(whole, device="cuda").values, 1e-4)
             found = hotfiber.heev(there(matrices).swapaxes(-1, -2), vectors=False)  # the transposed, where it is
             same(f"{library}, heev: transposed", back(found.values), hotfiber.heev(matrices, vectors=False,
                                                                                   device="cuda").values, 1e-4)

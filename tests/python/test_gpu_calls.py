@@ -63,6 +63,15 @@ class Tensor:
     def swapaxes(self, one, other):
         return Tensor(self.host.swapaxes(one, other))
 
+    def detach(self):
+        return self
+
+    def transpose(self, one, other):
+        return Tensor(self.host.swapaxes(one, other))
+
+    def contiguous(self):
+        return Tensor(np.ascontiguousarray(self.host))
+
     def conj(self):
         return Tensor(self.host.conj())
 
@@ -98,6 +107,18 @@ for left, right in ((a, b), (a[0], b), (a[0], b[0]), (a[:, :, ::2], b[:, ::2])):
 symmetric = a + a.swapaxes(1, 2)
 found = hotfiber.heev(Tensor(symmetric))
 check(np.allclose(found.values.host, np.linalg.eigvalsh(symmetric), atol=1e-4), "heev")
+for uplo in "LU":  # one triangle, however it lies
+    half = a + (1j * b if uplo == "U" else 0)
+    values = np.linalg.eigh(half, UPLO=uplo)[0]
+    for layout, given in (("rows", half), ("columns", np.asfortranarray(half.T).T.swapaxes(1, 2).copy().swapaxes(1, 2)),
+                          ("steps", np.repeat(half, 2, axis=2)[..., ::2]), ("backwards", half[::-1, ::-1].copy()[::-1, ::-1])):
+        given = given.astype(np.complex64) if uplo == "U" else given
+        result = hotfiber.heev(Tensor(given), UPLO=uplo)
+        check(np.allclose(result.values.host, values, atol=1e-4), f"heev there, {uplo}, {layout}")
+        whole = np.tril(half, -1) if uplo == "L" else np.triu(half, 1)
+        whole = whole + whole.conj().swapaxes(1, 2) + np.stack([np.diag(np.diag(m).real) for m in half])
+        vectors = result.vectors.host
+        check(np.allclose(whole @ vectors, vectors * result.values.host[:, None], atol=1e-4), f"vectors, {uplo}, {layout}")
 off = random.normal(size=(4, 2)).astype(np.float32)
 check(np.allclose(hotfiber.tridiag(Tensor(a[0, :, :].copy()), Tensor(off[:3])).host,
                   hotfiber.tridiag(a[0], off[:3]), atol=1e-5), "tridiag")

@@ -172,6 +172,9 @@ static void describe(als *s)
     report->norm = sqrt(s->square);
     report->nulls = 0;
     report->congruence = 0;
+    /* of what the caller gets: terms that cancel are as long as rounding of their weights counts */
+    for (size_t r = 0; r < s->rank && !s->args->f64; r++)
+        s->lambda[r] = (double)(float)s->lambda[r];
     for (size_t r = 0; r < s->rank; r++) {
         report->nulls += s->lambda[r] == 0;
         for (size_t q = 0; q < r; q++) {

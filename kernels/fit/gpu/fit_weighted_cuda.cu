@@ -26,7 +26,7 @@ struct weighted_chunk {
     float *coefficients;       /* count x columns */
     uint8_t *flags;            /* or NULL */
     uint8_t *state;            /* count */
-    double *gram, *right;      /* [pair][count], [column][count] */
+    double *gram, *right, *z;  /* [pair][count], [column][count] twice */
     double *qr, *qr_right;     /* [entry][qr_threads]: rows x columns; rows + 2 columns */
 };
 
@@ -101,13 +101,14 @@ __global__ void __launch_bounds__(ITEMS) moments_kernel(const __grid_constant__ 
                 to[(out + o) * data.count + item] = sum[o];
 }
 
-/* Cholesky and the two triangular solves of hot_fit_cholesky, a thread per voxel. */
+/* hot_fit_cholesky, a thread per voxel. */
 __global__ void __launch_bounds__(ITEMS) cholesky_kernel(const __grid_constant__ weighted_chunk data)
 {
     const size_t item = (size_t)blockIdx.x * ITEMS + threadIdx.x, n = data.columns, step = data.count;
     if (item >= data.count)
         return;
-    double *const gram = data.gram + item, *const right = data.right + item;
+    double *const gram = data.gram + item, *const right = data.right + item, *const z = data.z + item;
+    double length = 0;
     float *const x = data.coefficients + item * n;
     const bool usable = data.state[item] == USABLE;
     bool bad = false;
@@ -123,10 +124,23 @@ __global__ void __launch_bounds__(ITEMS) cholesky_kernel(const __grid_constant__
                 row_i[j * step] = __dmul_rn(sum, row_j[j * step]); /* the diagonal holds 1 / pivot */
             else if (!(sum > __dmul_rn(1e-8, start)) || !(sum > 0))
                 bad = true;
-            else
-                row_i[j * step] = __ddiv_rn(1, __dsqrt_rn(sum));
+            else {
+                const double inverse = __ddiv_rn(1, __dsqrt_rn(sum)), root = __dsqrt_rn(start);
+                double solved = right[i * step], along = 0;
+                row_i[j * step] = inverse;
+                for (size_t k = 0; k < i; k++) {
+                    const double l = row_i[k * step];
+                    solved = __dsub_rn(solved, __dmul_rn(l, right[k * step]));
+                    along = __dadd_rn(along, __dmul_rn(l, z[k * step]));
+                }
+                const double value = __dmul_rn(__dsub_rn(along > 0 ? -root : root, along), inverse);
+                right[i * step] = __dmul_rn(solved, inverse);
+                z[i * step] = value;
+                length = __dadd_rn(length, __dmul_rn(value, value));
+            }
         }
     }
+    bad = bad || !(length <= HOT_FIT_CONDITION);
     if (!usable || bad) {
         if (usable)
             data.state[item] = BY_QR;
@@ -135,13 +149,6 @@ __global__ void __launch_bounds__(ITEMS) cholesky_kernel(const __grid_constant__
         if (data.flags)
             data.flags[item] = 1; /* what QR solves gets 0 then */
         return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double *const row_i = gram + i * (i + 1) / 2 * step;
-        double sum = right[i * step];
-        for (size_t k = 0; k < i; k++)
-            sum = __dsub_rn(sum, __dmul_rn(row_i[k * step], right[k * step]));
-        right[i * step] = __dmul_rn(sum, row_i[i * step]);
     }
     for (size_t i = n; i-- > 0;) {
         const double *const row_i = gram + i * (i + 1) / 2 * step;
@@ -250,6 +257,7 @@ void divide(weighted_chunk *data, hot_arena *arena)
     data->state = hot_arena_array<uint8_t>(arena, data->count);
     data->gram = hot_arena_array<double>(arena, data->count * data->pairs);
     data->right = hot_arena_array<double>(arena, data->count * data->columns);
+    data->z = hot_arena_array<double>(arena, data->count * data->columns);
     data->qr = hot_arena_array<double>(arena, data->qr_threads * data->rows * data->columns);
     data->qr_right = hot_arena_array<double>(arena, data->qr_threads * (data->rows + 2 * data->columns));
 }
@@ -302,7 +310,7 @@ hot_status hot_fit_weighted_cuda(hot_context *context, void *argument)
     batch.out[0] = hot_batch_strided("coefficients", args->coefficients, args->columns * sizeof(float),
                                      args->output_stride * sizeof(float));
     batch.out[1] = hot_batch_rows("flags", args->flags, 1);
-    const size_t each = (sizes.pairs + args->columns) * sizeof(double) + 1;
+    const size_t each = (sizes.pairs + 2 * args->columns) * sizeof(double) + 1;
     batch.chunk = std::min(hot_batch_fit(context, &batch, 2 * HOT_BATCH_BYTES, each), (size_t)CHUNK_MOST);
     sizes.count = batch.chunk, arena.used = 0;
     divide(&sizes, &arena);

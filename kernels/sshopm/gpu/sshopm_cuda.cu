@@ -111,9 +111,12 @@ hot_status hot_sshopm_tables_workspace(hot_context *context, const hot_sshopm_ar
     tables->workspace_bytes = 0;
     hot_status status =
         hot_cuda_status(context, cudaMalloc(&tables->workspace, bytes), "memory for starts that are left over");
-    if (status == HOT_OK) /* an empty list, as every launch leaves it */
-        status =
-            hot_cuda_status(context, cudaMemset(tables->workspace, 0, 256), "memory for starts that are left over");
+    if (status == HOT_OK) /* an empty list, as every launch leaves it; cudaMemset does not wait for it */
+        status = hot_cuda_status(context, cudaMemsetAsync(tables->workspace, 0, 256, cudaStreamPerThread),
+                                 "memory for starts that are left over");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamSynchronize(cudaStreamPerThread),
+                                 "memory for starts that are left over");
     if (status == HOT_OK)
         tables->workspace_bytes = bytes;
     return status;

@@ -143,7 +143,7 @@ static hot_status add_file(hot_context *context, const char *name, const char *f
  * them, separated by commas. Numbers have as many digits as the longest one that is written. */
 static hot_status add_files(hot_context *context, const char *name, char *value, size_t offset, hot_mif_header *header)
 {
-    char *open = strchr(value, '['), *close = open ? strchr(open, ']') : NULL, *at = open + 1;
+    char *open = strchr(value, '['), *close = open ? strchr(open, ']') : NULL, *at = open ? open + 1 : NULL;
     int digits = 0;
     if (!close || strspn(at, "0123456789:,") != (size_t)(close - at) || close == at)
         return add_file(context, name, value, offset, header);

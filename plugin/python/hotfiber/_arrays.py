@@ -55,7 +55,7 @@ def real(name, array, dtype=None, there=False):
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
     if dtype is None:
-        dtype = np.float32 if array.dtype == np.float32 else np.float64
+        dtype = np.float32 if array.dtype.newbyteorder("=") == np.float32 else np.float64
     return np.ascontiguousarray(array, dtype) if array.ndim else array.astype(dtype)
 
 

@@ -181,6 +181,24 @@ class There:
             return functions.empty(shape, dtype)
         return functions.empty(shape, dtype=getattr(functions, np.dtype(dtype).name), device=self.owner.device)
 
+    def packed(self, name, swapped):
+        """This array or a copy whose elements lie one after the other; swapped: those of its transposed matrices."""
+        if self.is_contiguous(swapped):
+            return self
+        library = _library(self.owner)
+        if library not in ("torch", "cupy") and not hasattr(self.owner, "__array_namespace__"):
+            order = ", column by column" if swapped else ""
+            raise ValueError(f"{name}: on the GPU arrays of {library} must be contiguous{order}")
+        if library == "torch":
+            copy = self.owner.detach()
+            copy = (copy.transpose(-1, -2) if swapped else copy).contiguous()
+        elif library == "cupy":
+            copy = self._namespace().ascontiguousarray(self.owner.swapaxes(-1, -2) if swapped else self.owner)
+        else:
+            functions = self._namespace()
+            copy = functions.matrix_transpose(self.owner) if swapped else functions.asarray(self.owner, copy=True)
+        return There(name, copy, [self.dtype])
+
     def padded(self, name):
         """Its copy with a further column."""
         functions = self._namespace()

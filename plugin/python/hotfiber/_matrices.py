@@ -16,7 +16,7 @@ from . import _declarations as c
 from ._arrays import address, choice, count, host, options, outputs, overlaps, real, struct
 from ._gpu import There, dense, is_there
 from ._library import Context, lib
-from ._types import Arithmetic, Progress, Start
+from ._types import Arithmetic, Progress, Start, Uplo
 
 
 class Heev(NamedTuple):
@@ -38,28 +38,31 @@ _ENTRIES = np.float32, np.float64, np.complex64, np.complex128
 
 
 @overload
-def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: Literal[True] = True,
+def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: Literal[True] = True,
          out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
          progress: Progress = None) -> Heev: ...
 
 
 @overload
-def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: Literal[False],
+def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: Literal[False],
          out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
          progress: Progress = None) -> HeevValues: ...
 
 
 @overload
-def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool, out: np.ndarray | None = None,
-         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues: ...
+def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: bool,
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues: ...
 
 
-def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = True, out: np.ndarray | None = None,
-         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues:
+def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: bool = True,
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues:
     """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
 
-    matrices: (..., n, n), n at most 1024; only one triangle is read. Complex and real types, computed in single
-        precision for complex64 and float32, else in double.
+    matrices: (..., n, n), n at most 1024, in any order in memory. Complex and real types, computed in single
+        precision for complex64 and float32, else in double. Arrays in a GPU's memory are read where they are if each
+        matrix lies column by column (UPLO="U": row by row), else from a copy there.
+    UPLO: which triangle is read, "L" the lower or "U" the upper one, as with numpy.linalg.eigh; the imaginary parts of
+        the diagonal are ignored.
     largest: how many, from the largest eigenvalue on; None = all n.
     vectors: whether to compute them.
     out: an array for the values.
@@ -69,23 +72,23 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
     >>> hotfiber.heev([[2, 1j], [-1j, 2]]).values.round(9)
     array([1., 3.])
     """
+    if UPLO not in ("L", "l", "U", "u"):
+        raise ValueError(f"UPLO: 'L' or 'U', not {UPLO!r}")
+    upper = UPLO in ("U", "u")
     there = is_there(matrices)
     matrices = There("matrices", matrices, _ENTRIES, contiguous=False) if there else host("matrices", matrices)
     if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
         raise ValueError(f"matrices: an array of shape (..., n, n) is needed, not {matrices.shape}")
-    is_complex = np.dtype(matrices.dtype).kind == "c"
-    single = matrices.dtype in (np.complex64, np.float32)
+    native = np.dtype(matrices.dtype).newbyteorder("=")
+    is_complex, single = native.kind == "c", native in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
-    # The library wants columns. Rows that lie together are those of the transposed, which is the conjugate.
+    # The library reads the lower triangle of columns that lie together. Where rows do, that is the upper triangle of the
+    # transposed, which is the conjugate.
     if there:
-        conjugate = not matrices.is_contiguous(swapped=True)
-        if conjugate and not matrices.is_contiguous():
-            raise ValueError("matrices: on the GPU they must be contiguous (array.contiguous(), ascontiguousarray)")
+        matrices = matrices.packed("matrices", swapped=not upper)
     else:
-        conjugate = not matrices.swapaxes(-1, -2).flags.c_contiguous
-        if not conjugate:
-            matrices = matrices.swapaxes(-1, -2)
+        matrices = matrices if upper else matrices.swapaxes(-1, -2)
         matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
     batch, n = matrices.shape[:-2], matrices.shape[-1]
     kept = n if largest is None else count("largest", largest, min(n, 1), n)
@@ -101,7 +104,7 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
     if rows is None:
         return HeevValues(result.done(), None)
     columns = rows.done().swapaxes(-1, -2)
-    return Heev(result.done(), columns.conj() if conjugate and is_complex else columns)
+    return Heev(result.done(), columns.conj() if upper and is_complex else columns)
 
 
 def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | None = None,

@@ -13,6 +13,7 @@ Data = Any  # an array, nibabel's image, a Dwi
 Gradients = Union[Tuple[ArrayLike, ArrayLike], ArrayLike, Any]  # DIPY's GradientTable
 AnyResponse = Any  # a Response, a path, (axial, radial), a list of the first two
 
+Uplo = Literal["L", "U", "l", "u"]  # the triangle of a matrix that is read, as NumPy names it
 Model = Literal["fod", "msmt", "odf", "adc"]
 FieldModel = Literal["fod", "msmt", "odf", "adc", "sh"]
 Method = Literal["signal", "maxima", "lowrank", "sshopm"]
