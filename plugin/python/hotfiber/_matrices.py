@@ -51,11 +51,13 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
 
 @overload
 def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: bool,
-         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues: ...
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+         progress: Progress = None) -> Heev | HeevValues: ...
 
 
 def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: bool = True,
-         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev | HeevValues:
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+         progress: Progress = None) -> Heev | HeevValues:
     """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
 
     matrices: (..., n, n), n at most 1024, in any order in memory. Complex and real types, computed in single
