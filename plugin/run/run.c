@@ -388,7 +388,9 @@ static hot_status drop_empty(hot_run_job *job)
 
 hot_status hot_run_compute_job(hot_run_job *job)
 {
-    hot_status status = drop_empty(job);
+    hot_status status = hot_run_sum_data(job);
+    if (status == HOT_OK)
+        status = drop_empty(job);
     if (status != HOT_OK)
         return status;
     if (job->options.denoise) {

@@ -57,8 +57,8 @@ shutil.rmtree(WILD)
 # ---- Labels are letters and digits; what has others is named and left out, like what is no series.
 odd = dataset("odd")
 shutil.copytree("raw/sub-01", f"{odd}/sub-01")
-labels = [f"acq-$({TRAP})", f"acq-`{TRAP}`", "acq-a b", "acq-a;b", "acq-a'b", 'acq-a"b', "acq-a\nb", "acq-{scan}", "acq-*",
-          "acq--x", "acq-é", "acq-a\x1b[2J", "acq-%s", "acq-<b>", "acq-", "a$cq-1"]
+labels = [f"acq-$({TRAP})", f"acq-`{TRAP}`", "acq-a b", "acq-a;b", "acq-a'b", 'acq-a"b', "acq-a\nb", "acq-{scan}",
+          "acq-*", "acq--x", "acq-é", "acq-a\x1b[2J", "acq-%s", "acq-<b>", "acq-", "a$cq-1"]
 for label in labels:
     for ending in (".nii.gz", ".bval", ".bvec"):
         shutil.copy(good + ending, f"{odd}/sub-01/dwi/sub-01_{label}_dwi{ending}")
@@ -112,9 +112,10 @@ check(done.returncode == 1 and "1 of 1 scans failed: sub-series" in done.stderr,
 # ---- What cannot be read is one scan's affair: sidecars, a description, a damaged mask.
 bad = dataset("bad")
 kinds = {"deep": b"[" * 100000, "deepobject": b'{"a":' * 100000, "latin": b'{"Manufacturer": "\xe9"}', "empty": b"",
-         "list": b"[1, 2]", "pairs": b'[["Manufacturer", 1]]', "number": b"1" * 10000, "surrogate":
-         b'{"Manufacturer": "\\ud800", "MagneticFieldStrength": 1e999}', "nest": b'{"Manufacturer": ' + b"[" * 400 + b"]" * 400
-         + b"}", "bom": b'\xef\xbb\xbf{"Manufacturer": "Known"}', "large": b'{"a": "' + b"x" * (17 << 20) + b'"}'}
+         "list": b"[1, 2]", "pairs": b'[["Manufacturer", 1]]', "number": b"1" * 10000,
+         "surrogate": b'{"Manufacturer": "\\ud800", "MagneticFieldStrength": 1e999}',
+         "nest": b'{"Manufacturer": ' + b"[" * 400 + b"]" * 400 + b"}",
+         "bom": b'\xef\xbb\xbf{"Manufacturer": "Known"}', "large": b'{"a": "' + b"x" * (17 << 20) + b'"}'}
 for name, content in kinds.items():
     shutil.copytree("raw/sub-01", f"{bad}/sub-{name}")
     for ending in (".nii.gz", ".bval", ".bvec"):
@@ -129,7 +130,8 @@ for name, how in (("pipe", os.mkfifo), ("endless", lambda path: os.symlink("/dev
 open(f"{bad}/dataset_description.json", "wb").write(b'{"Name": ' + b"[" * 100000)
 done = bids(bad, "bad_out", "participant", "--skip-bids-validation", timeout=120)
 names = sorted([*kinds, "pipe", "endless", "folder"])
-check(done.returncode == 0 and done.stdout.count("done in") == len(names), f"{done.returncode} {done.stdout}{done.stderr}")
+check(done.returncode == 0 and done.stdout.count("done in") == len(names),
+      f"{done.returncode} {done.stdout}{done.stderr}")
 for name in names:
     about = status("bad_out", f"sub-{name}")
     fine = name in ("surrogate", "nest", "bom")
@@ -146,7 +148,8 @@ os.makedirs(f"{PERSON}/study")
 shutil.copytree("raw", f"{PERSON}/study/raw")
 shutil.copytree("raw/sub-01", f"{PERSON}/study/raw/sub-02")
 for ending in (".nii.gz", ".bval", ".bvec"):
-    shutil.move(f"{PERSON}/study/raw/sub-02/dwi/sub-01_dwi{ending}", f"{PERSON}/study/raw/sub-02/dwi/sub-02_dwi{ending}")
+    start = f"{PERSON}/study/raw/sub-02/dwi/sub-0"
+    shutil.move(f"{start}1_dwi{ending}", f"{start}2_dwi{ending}")
 truncate(f"{PERSON}/study/raw/sub-02/dwi/sub-02_dwi.nii.gz")
 works("response", "-i", f"{good}.nii.gz", "-o", f"{PERSON}/response.txt", "--quiet")
 for number, more in enumerate(([], ["--parts", 2], ["--hotfiber-options", f"--response {PERSON}/response.txt"])):
@@ -169,8 +172,8 @@ check("sub-01: done in" in bids(*call).stdout, "another one")
 
 # ---- A killed call leaves hidden files; the next one removes them, but not those in somebody's hands.
 shutil.copytree("plain", "killed")
-for path in ("killed/.part-1-2-dataset_description.json", "killed/.part-1-2-sub-01.html", "killed/logs/.part-1-2-sub-01.json",
-             "killed/sub-01/dwi/.part-1-2-sub-01_S0map.nii.gz", "killed/.part-1-2-group_dwi.html"):
+for path in ("killed/.part-1-2-dataset_description.json", "killed/.part-1-2-sub-01.html",
+             "killed/logs/.part-1-2-sub-01.json", "killed/sub-01/dwi/.part-1-2-sub-01_S0map.nii.gz", "killed/.part-1-2-group_dwi.html"):
     open(path, "w").write("half")
 os.makedirs("killed/.work/sub-01/parts")
 open("killed/.work/.sub-01.lock", "w").close()

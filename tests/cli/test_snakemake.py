@@ -78,8 +78,8 @@ for rule, words in gpus.items():
     check(words in block, f"{rule}: {words}: {block}")
 check("--device" not in done.stdout or "cuda" in done.stdout, "and computes on it")
 
-# Names that a shell, Snakemake or a terminal would obey, here and by the profile for Slurm (with an sbatch that runs the
-# job at once): nothing is executed, the scans are done, and the same bytes come.
+# Names that a shell, Snakemake or a terminal would obey, here and by the profile for Slurm (with an sbatch that runs
+# the job at once): nothing is executed, the scans are done, and the same bytes come.
 TRAP = "touch PWNED"
 WILD = f"-d a'\"$({TRAP})`{TRAP}`;{TRAP}&|<>{{scan}} {{x}} {{0}} %s *?[a-z]~!#\\\nb"
 os.mkdir(WILD)
@@ -95,10 +95,11 @@ for name, script in (("sbatch", 'for script; do :; done\nsh "$script" >>sbatch.l
 for profile, more in (("local", []), ("slurm", ["--until", "learn"])):
     out = f"{WILD}/{profile}{WILD}"
     done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "--profile", f"{workflow}/profiles/{profile}",
-                           *more, "--latency-wait", "5", "--config", f"bids={json.dumps(wild)}", f"out={json.dumps(out)}",
+                           *more, "--latency-wait", "5", "--config", f"bids={json.dumps(wild)}",
+                           f"out={json.dumps(out)}",
                            f"work={json.dumps(f'{WILD}/w{profile}{WILD}')}", "parts=1", # which is read as YAML
-                            f"command={os.path.abspath('bin/hotfiber-bids')}"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500, check=False)
+                           f"command={os.path.abspath('bin/hotfiber-bids')}"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500, check=False)
     check(done.returncode == 0, f"{profile}: {done.returncode} {done.stdout[-3000:]}")
     check(done.stdout.count("left out: ") >= 5, f"{profile}: names that are none are told: {done.stdout[:1000]}")
     check(not [name for _, _, names in os.walk(".") for name in names if name == "PWNED"], f"{profile}: executed")

@@ -106,7 +106,8 @@ def _response(report):
 
 def _belongs(scan):
     """Whether a name is one of this scan's files, and of no other's that begins alike."""
-    starts = tuple(f"{scan.name}{end}" for end in ("_model-", "_desc-brain_mask.", "_S0map.", "_fibers.", ".html", ".json"))
+    ends = ("_model-", "_desc-brain_mask.", "_S0map.", "_fibers.", ".html", ".json")
+    starts = tuple(scan.name + end for end in ends)
     return lambda name: name.startswith(starts)
 
 

@@ -256,5 +256,6 @@ def make(jobs, without, left_out, out, version):
     description = _dictionary(derivatives.read_json(os.path.join(out, "dataset_description.json")))
     name = description.get("Name") or os.path.basename(os.path.abspath(out))
     derivatives.write_text(os.path.join(out, "group_dwi.tsv"), table(rows))
-    derivatives.write_text(os.path.join(out, "group_dwi.html"), document(name, rows, scores, without, left_out, version))
+    text = document(name, rows, scores, without, left_out, version)
+    derivatives.write_text(os.path.join(out, "group_dwi.html"), text)
     return rows

@@ -227,8 +227,9 @@ def _images(root, subject, sessions, left_out):
 
 
 def find(root, labels=None, sessions=None, listed_in=None):
-    """All scans, the subjects that have none, and what is left out, a list of LeftOut. labels, sessions: only these, without or with `sub-` and `ses-`. listed_in: the data set whose subjects are meant,
-    where the images are in another one."""
+    """All scans, the subjects that have none, and what is left out, a list of LeftOut. labels, sessions: only these,
+    without or with `sub-` and `ses-`. listed_in: the data set whose subjects are meant, where the images are in another
+    one."""
     plain = lambda names, prefix: [name[len(prefix):] if name.startswith(prefix) else name for name in names or []]
     labels, sessions = plain(labels, "sub-"), plain(sessions, "ses-")
     home = listed_in or root
