@@ -260,12 +260,31 @@ void hot_context_free(hot_context *context, void *memory)
         context->options.release(context->options.allocator_user, memory);
 }
 
+/* What is written has a hidden name, ".part-PROCESS-NUMBER-NAME", until it is whole; people are told of NAME. */
+static void use_final_names(char *text)
+{
+    static const char hidden[] = ".part-";
+    for (char *at = text; (at = strstr(at, hidden)); at++) {
+        const char *end = at + strlen(hidden);
+        int numbers = 0;
+        while (numbers < 2 && *end >= '0' && *end <= '9') {
+            end += strspn(end, "0123456789");
+            if (*end++ != '-')
+                break;
+            numbers++;
+        }
+        if (numbers == 2 && (at == text || at[-1] == '/' || at[-1] == '\''))
+            memmove(at, end, strlen(end) + 1);
+    }
+}
+
 hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(context->message, MESSAGE_SIZE, format, arguments);
     va_end(arguments);
+    use_final_names(context->message);
     context->parameter[0] = '\0';
     return status;
 }
@@ -279,6 +298,7 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
     if (lead > 0 && lead < MESSAGE_SIZE)
         vsnprintf(context->message + lead, MESSAGE_SIZE - (size_t)lead, format, arguments);
     va_end(arguments);
+    use_final_names(context->message);
     snprintf(context->parameter, PARAMETER_SIZE, "%s", parameter);
     return status;
 }
@@ -303,6 +323,7 @@ hot_status hot_context_add(hot_context *context, hot_status status, const char *
     va_start(arguments, format);
     vsnprintf(context->message + used, MESSAGE_SIZE - used, format, arguments);
     va_end(arguments);
+    use_final_names(context->message);
     return status;
 }
 
@@ -315,6 +336,7 @@ void hot_context_log(hot_context *context, hot_log_level level, const char *form
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    use_final_names(line);
     if (context->hear)
         context->hear(context->hear_user, level, line);
     if (context->options.log)
