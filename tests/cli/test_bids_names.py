@@ -173,7 +173,8 @@ check("sub-01: done in" in bids(*call).stdout, "another one")
 # ---- A killed call leaves hidden files; the next one removes them, but not those in somebody's hands.
 shutil.copytree("plain", "killed")
 for path in ("killed/.part-1-2-dataset_description.json", "killed/.part-1-2-sub-01.html",
-             "killed/logs/.part-1-2-sub-01.json", "killed/sub-01/dwi/.part-1-2-sub-01_S0map.nii.gz", "killed/.part-1-2-group_dwi.html"):
+             "killed/logs/.part-1-2-sub-01.json", "killed/.part-1-2-group_dwi.html",
+             "killed/sub-01/dwi/.part-1-2-sub-01_S0map.nii.gz"):
     open(path, "w").write("half")
 os.makedirs("killed/.work/sub-01/parts")
 open("killed/.work/.sub-01.lock", "w").close()

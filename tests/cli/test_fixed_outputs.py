@@ -1,5 +1,5 @@
 """Outputs over links to files that must stay as they are, of git-annex or read-only, also for root; names in messages
-of a disk that is full; the page of a run that has said very much; what is left over on the command line of the module."""
+of a disk that is full; the page of a run that has said very much; plain arguments that the module has no use for."""
 import json
 import shutil
 

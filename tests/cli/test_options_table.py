@@ -1,6 +1,6 @@
 """What decides a result is in one table (plugin/run/option_table.c): every member of the options structs has a row, and
-every option of the command, each input file and each byte of the data, changed in turn, is seen by --resume, by a file of
-hotfiber learn and by a merge of parts: refused, or of no consequence, byte by byte."""
+every option of the command, each input file and each byte of the data, changed in turn, is seen by --resume, by a file
+of hotfiber learn and by a merge of parts: refused, or of no consequence, byte by byte."""
 import json
 import re
 import shutil
@@ -34,7 +34,8 @@ SIZE = "7,6,5"
 works("phantom", "--layout", "bundles", "--size", SIZE, "--snr", 25, "-b", "1000,2500", "--directions", 32, "-o",
       "dwi.nii", "--seed", 5, "--quiet")
 works("run", "-i", "dwi.nii", "-o", "first", "--outputs", "mask,response,nfibers", "--quiet")
-works("run", "-i", "dwi.nii", "-o", "second", "--outputs", "mask,response", "--quiet", "--diffusivities", "1.9e-3,.4e-3")
+works("run", "-i", "dwi.nii", "-o", "second", "--outputs", "mask,response", "--quiet", "--diffusivities",
+      "1.9e-3,.4e-3")
 for name in ("wm", "gm", "csf"):
     lines = open("first/response.txt").read().splitlines()
     scale = {"wm": 1, "gm": .7, "csf": .9}[name]
@@ -84,7 +85,7 @@ for base, options in BASES.items():
         works("run", "-i", "dwi.nii", "-o", "whole", "--quiet")
         same("whole", "again", "goes on")
 
-# ---- Every option in turn: the base of which it is one, its value, and what the refusal names; None: of no consequence.
+# ---- Every option in turn: a base that takes it, its value, and what the refusal names; None: of no consequence.
 CHANGES = {
     "bval": ("signal", "other.bval", "data"), "grad": None, "bvec": ("signal", "other.bvec", "data"),
     "mask": ("given", "first/nfibers.nii.gz", "mask"), "denoise": ("signal", None, "denoise"),
@@ -94,15 +95,17 @@ CHANGES = {
     "known_b0": ("adc", "false", "estimate_s0"), "weights": ("adc", "none", "weighted"),
     "positive": ("adc", None, "positive"), "constraint": ("msmt", "hpsd", "constraint"),
     "kernel": ("msmt", "delta", "kernel"), "normalise": ("msmt", None, "normalise"),
-    "method": ("sshopm", "lowrank", ""), "max_fibers": ("signal", 2, "max_fibers"), "threshold": ("adc", .3, "threshold"),
-    "min_angle": ("adc", 20, "min_angle"), "min_amplitude": ("adc", .2, "min_amplitude"), "starts": ("sshopm", 21, "starts"),
-    "shift": ("sshopm", "2", "shift"), "basin": ("sshopm", None, ""), "noise_model": ("signal", "gaussian", "noise_model"),
-    "sigma": ("signal", 31, "sigma"), "samples": ("signal", 2, "samples"), "learned": ("learned", "changed.json", "learned"),
-    "seed": ("signal", 9, "seed"), "device": ("signal", "reference", "device"), "outputs": ("signal", "all,maps", "maps"),
-    "merge": ("signal", "parts", "merge"), "part": ("signal", "1/2", "part"),
-    "report": ("signal", None, None), "force": ("signal", None, None), "memory": ("signal", "300M", None),
-    "threads": ("signal", 2, None), "quiet": ("signal", None, None), "progress": ("signal", "none", None),
-    "resume": None, "help": None, "i": None, "o": None,
+    "method": ("sshopm", "lowrank", ""), "max_fibers": ("signal", 2, "max_fibers"),
+    "threshold": ("adc", .3, "threshold"), "min_angle": ("adc", 20, "min_angle"),
+    "min_amplitude": ("adc", .2, "min_amplitude"), "starts": ("sshopm", 21, "starts"),
+    "shift": ("sshopm", "2", "shift"), "basin": ("sshopm", None, ""),
+    "noise_model": ("signal", "gaussian", "noise_model"), "sigma": ("signal", 31, "sigma"),
+    "samples": ("signal", 2, "samples"), "learned": ("learned", "changed.json", "learned"),
+    "seed": ("signal", 9, "seed"), "device": ("signal", "reference", "device"),
+    "outputs": ("signal", "all,maps", "maps"), "merge": ("signal", "parts", "merge"),
+    "part": ("signal", "1/2", "part"), "report": ("signal", None, None), "force": ("signal", None, None),
+    "memory": ("signal", "300M", None), "threads": ("signal", 2, None), "quiet": ("signal", None, None),
+    "progress": ("signal", "none", None), "resume": None, "help": None, "i": None, "o": None,
 }
 model = json.load(open("model.json"))
 model["signal"]["sigma"] *= 1.0000001

@@ -148,8 +148,9 @@ static void check_data(hot_context *context)
         }
     }
     dwi->data = NULL;
-    CHECK(hot_dwi_page(context, dwi, &(hot_dwi_pages){.span = span, .from = samples, .release = release,
-                                                     .bytes = sizeof samples, .window = sizeof samples / 3}) == HOT_OK, "pages");
+    const hot_dwi_pages pages = {.span = span, .from = samples, .release = release, .bytes = sizeof samples,
+                                 .window = sizeof samples / 3};
+    CHECK(hot_dwi_page(context, dwi, &pages) == HOT_OK, "pages");
     CHECK(sum_of(context, dwi) == sum, "slice by slice");
     hot_dwi_destroy(&dwi);
 }

@@ -45,9 +45,9 @@ hot_status hot_output_check_link(hot_context *context, const char *path, const c
     const int fixed = strcmp(path, target) != 0 && stat(target, &there) == 0 && !(there.st_mode & 0222);
     if (!annexed && !fixed)
         return HOT_OK;
-    return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': it is a link to a file that must stay as it is "
-                            "('%s'); %s, or remove the link, or give another name", path, target,
-                            annexed ? "`datalad unlock` or `git annex unlock` makes a file of it" : "make that writable");
+    const char *way = annexed ? "`datalad unlock` or `git annex unlock` makes a file of it" : "make that writable";
+    return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': it is a link to a file that must stay as it "
+                            "is ('%s'); %s, or remove the link, or give another name", path, target, way);
 }
 
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
