@@ -292,11 +292,30 @@ void hot_context_free(hot_context *context, void *memory)
         context->options.release(context->options.allocator_user, memory);
 }
 
+/* What is written has a hidden name, ".part-PROCESS-NUMBER-NAME", until it is whole; people are told of NAME. */
+static void use_final_names(char *text)
+{
+    static const char hidden[] = ".part-";
+    for (char *at = text; (at = strstr(at, hidden)); at++) {
+        const char *end = at + strlen(hidden);
+        int numbers = 0;
+        while (numbers < 2 && *end >= '0' && *end <= '9') {
+            end += strspn(end, "0123456789");
+            if (*end++ != '-')
+                break;
+            numbers++;
+        }
+        if (numbers == 2 && (at == text || at[-1] == '/' || at[-1] == '\''))
+            memmove(at, end, strlen(end) + 1);
+    }
+}
+
 /* A message's text, printed and made fit for one line of a terminal: what it quotes may come from anywhere. */
 static void put_text(char *to, size_t capacity, const char *format, va_list arguments)
 {
     char raw[MESSAGE_SIZE];
     vsnprintf(raw, sizeof raw, format, arguments);
+    use_final_names(raw);
     hot_text_escape(to, capacity, raw);
 }
 

@@ -121,10 +121,10 @@ int cli_option_given(const void *options, const char *name);
 /* A number as an option of the library: HOT_ZERO where the user has typed 0, 0 where nothing. */
 double cli_number(const double *target);
 
-/* The options that were given, with their values, as a JSON array of words: those of `options` but the ones named in
- * `spared` (a blank after each), and the seed; input files by their absolute names. NULL without memory; free with
- * cJSON_free. */
-char *cli_record(const cli_option *options, const cli_common *common, const char *spared);
+/* The options that were given, with their values, as a JSON array of words: those of `options` that `kept_by` keeps
+ * (HOT_PART_KEEPS, HOT_MODEL_KEEPS of run/option_table.h), and the seed; input files by their absolute names. NULL
+ * without memory; free with cJSON_free. */
+char *cli_record(const cli_option *options, const cli_common *common, unsigned kept_by);
 
 /* `hotfiber run`, under another command's name. */
 int cli_run_as(const cli_command *command, int argc, char **argv);

@@ -1,4 +1,5 @@
 /* hotfiber learn: what a run learns from the whole volume, once for all its parts. */
+#include "run/option_table.h"
 #include "run_options.h"
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ int cli_learn(int argc, char **argv)
         return ended;
     if (!options->learn)
         return cli_refuse(&cli_learn_command, &common, "-o FILE is needed");
-    char *record = cli_record(table, &common, "o mask response memory ");
+    char *record = cli_record(table, &common, HOT_MODEL_KEEPS);
     options->record = record;
     hot_run_result result = {0};
     hot_status status = hot_run(common.context, options, &result);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/common/report.h"
+#include "run/option_table.h"
 
 static void add_word(cJSON *words, const char *word) { cJSON_AddItemToArray(words, cJSON_CreateString(word)); }
 
@@ -38,13 +39,12 @@ static void add_value(cJSON *words, const cli_option *option)
     add_word(words, text);
 }
 
-char *cli_record(const cli_option *options, const cli_common *common, const char *spared)
+char *cli_record(const cli_option *options, const cli_common *common, unsigned kept_by)
 {
     char name[80];
     cJSON *words = cJSON_CreateArray();
     for (const cli_option *option = options; words && option->name; option++) {
-        snprintf(name, sizeof name, "%s ", option->name);
-        if (!cli_given(option->target) || strstr(spared, name))
+        if (!cli_given(option->target) || !(hot_run_option_use(option->name) & kept_by))
             continue;
         snprintf(name, sizeof name, "%s%s", option->name[1] ? "--" : "-", option->name);
         add_word(words, name);

@@ -1,5 +1,6 @@
 /* hotfiber run: the whole job, and a table of what it found. */
 #include "cli.h"
+#include "run/option_table.h"
 #include "run_options.h"
 
 #include <limits.h>
@@ -165,7 +166,7 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
     hot_run_result result = {0};
     char *record = NULL;
     if (part) {
-        record = cli_record(table, &common, "o part force ");
+        record = cli_record(table, &common, HOT_PART_KEEPS);
         options->record = record;
     }
     hot_status status = hot_run(common.context, options, &result);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/fields.h"
+#include "io/common/output.h"
 #include "io/common/parents.h"
 #include "io/common/temporary.h"
 #include "module.h"
@@ -46,10 +47,12 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
                                     outputs->item[i].name);
     char *target = hot_links_follow(context, path), *folder = NULL, *file = NULL;
     int lock = 0, made = 0, parents = 0;
-    hot_status status = target           ? hot_parents_make(context, target, &parents)
+    hot_status status = target           ? hot_output_check_link(context, path, target)
                         : errno == ENOMEM ? HOT_ERROR_MEMORY
                                           : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
                                                              strerror(errno));
+    if (status == HOT_OK)
+        status = hot_parents_make(context, target, &parents);
     if (status == HOT_OK) {
         hot_temporary_folder_sweep(target);
         made = hot_temporary_folder_make(context, target, &folder, &lock) == 0;
@@ -114,6 +117,11 @@ static hot_status move_file(hot_module_outputs *outputs, size_t which, const cha
     moved_file *moved = hot_context_alloc(context, 1, sizeof *moved);
     char *from = join(context, outputs->item[which].folder, name), *place = place_of(outputs, which, name);
     hot_status status = moved && from && place ? HOT_OK : HOT_ERROR_MEMORY;
+    char given[PATH_MAX];
+    snprintf(given, sizeof given, "%.*s%s", hot_path_folder_length(outputs->item[which].path),
+             outputs->item[which].path, name);
+    if (status == HOT_OK)
+        status = hot_output_check_link(context, given, place);
     if (status == HOT_OK) {
         const int exchanged = renameat2(AT_FDCWD, from, AT_FDCWD, place, RENAME_EXCHANGE) == 0;
         if (!exchanged && rename(from, place) != 0)

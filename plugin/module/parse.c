@@ -207,9 +207,13 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
         if (text[0] != '-' || text[1] != '-' || !text[2]) {
             if (text[0] == '-' && text[1] && !text[2])
                 continue; /* a short flag, of which we have none, or "--" */
-            if (!values->dwi && text[0] && store(&parameters[0], text, values, message))
+            if (!text[0])
+                continue;
+            if (values->dwi && !own_process)
+                return refuse(message, "dwi: one volume is taken, '%.200s'; what is '%.200s'?", values->dwi, text);
+            if (!values->dwi && store(&parameters[0], text, values, message))
                 return 1;
-            continue; /* further arguments mean nothing to us */
+            continue; /* what a host gives beside it means nothing to us */
         }
         const char *name = text + 2, *equals = strchr(name, '=');
         const size_t length = equals ? (size_t)(equals - name) : strlen(name);

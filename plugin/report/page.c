@@ -180,7 +180,7 @@ static void put_members(FILE *file, const cJSON *object, const char *const *spar
             if (*at == '_')
                 *at = ' ';
         if (cJSON_IsString(item))
-            hot_html_row(file, name, "%s", item->valuestring);
+            hot_html_row(file, name, "%.400s", item->valuestring);
         else if (cJSON_IsNumber(item))
             hot_html_row(file, name, "%.6g", item->valuedouble);
         else if (cJSON_IsBool(item))

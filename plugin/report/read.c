@@ -122,6 +122,76 @@ hot_status hot_page_values(hot_page *page, const char *path, int largest, float 
     return status;
 }
 
+/* What of a report goes onto the page, whatever it holds: as many members of an object or list, bytes of a text, lines
+ * of the log of each level and bytes of these together. With the pictures a page stays below 5 MB. */
+enum { MAX_MEMBERS = 100, MAX_TEXT = 1000, MAX_LINES = 100, MAX_LOG = 20000 };
+
+static void cut_text(cJSON *item)
+{
+    char end[80];
+    const size_t length = strlen(item->valuestring);
+    if (length <= MAX_TEXT)
+        return;
+    size_t at = 0;
+    for (size_t bytes; at < MAX_TEXT - sizeof end; at += bytes ? bytes : 1)
+        bytes = hot_utf8_character((const unsigned char *)item->valuestring + at);
+    const int count = snprintf(end, sizeof end, " ... (%zu bytes; report.json has them all)", length);
+    memcpy(item->valuestring + at, end, (size_t)count + 1);
+}
+
+/* Lines of one level of the log; what is left out is counted. */
+static void cut_log(cJSON *log, const char *level)
+{
+    char text[100];
+    size_t lines = 0, bytes = 0, left = 0;
+    for (cJSON *line = log->child, *next; line; line = next) {
+        next = line->next;
+        if (strcmp(hot_json_text(line, "level"), level) != 0)
+            continue;
+        bytes += strlen(hot_json_text(line, "text"));
+        if (++lines <= MAX_LINES && bytes <= MAX_LOG)
+            continue;
+        left++;
+        cJSON_Delete(cJSON_DetachItemViaPointer(log, line));
+    }
+    if (left == 0)
+        return;
+    snprintf(text, sizeof text, "and %zu more %ss, which report.json has", left, level);
+    cJSON *last = cJSON_CreateObject();
+    cJSON_AddStringToObject(last, "level", level);
+    cJSON_AddStringToObject(last, "text", text);
+    cJSON_AddItemToArray(log, last);
+}
+
+static void cut(cJSON *object)
+{
+    char text[80];
+    size_t members = 0, left = 0;
+    const int texts = cJSON_IsArray(object) && cJSON_IsString(object->child);
+    for (cJSON *item = object->child, *next; item; item = next) {
+        next = item->next;
+        if (item->string && strlen(item->string) > MAX_TEXT)
+            item->string[MAX_TEXT] = '\0';
+        if (cJSON_IsString(item))
+            cut_text(item);
+        if (item->string && strcmp(item->string, "log") == 0 && cJSON_IsArray(item)) {
+            cJSON *line;
+            cJSON_ArrayForEach(line, item)
+                cut(line);
+            cut_log(item, "warning");
+            cut_log(item, "note");
+        } else
+            cut(item);
+        if (++members > MAX_MEMBERS) {
+            left++;
+            cJSON_Delete(cJSON_DetachItemViaPointer(object, item));
+        }
+    }
+    snprintf(text, sizeof text, "and %zu more, which report.json has", left);
+    if (texts && left > 0)
+        cJSON_AddItemToArray(object, cJSON_CreateString(text));
+}
+
 static hot_status read_json(hot_page *page)
 {
     char *path = hot_page_path(page, "report.json");
@@ -133,6 +203,8 @@ static hot_status read_json(hot_page *page)
                            page->folder);
     if (status == HOT_OK && hot_json_text(page->json, "hotfiber")[0] == '\0')
         status = hot_context_fail(page->context, HOT_ERROR_FORMAT, "'%s' is not a report.json of hotfiber", path);
+    if (status == HOT_OK)
+        cut(page->json);
     hot_context_free(page->context, path);
     return status;
 }

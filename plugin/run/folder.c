@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/fields.h"
@@ -130,11 +132,11 @@ static int remove_tree(hot_context *context, const char *path, const names *list
     int left = 0;
     for (size_t i = 0; i < list->count; i++) {
         char *full = join(context, path, list->name[i]);
-        if (!full || remove(full) != 0)
+        if (!full || (remove(full) != 0 && errno != ENOENT)) /* a sweeper may help */
             left++;
         hot_context_free(context, full);
     }
-    return rmdir(path) != 0 || left != 0;
+    return (rmdir(path) != 0 && errno != ENOENT) || left != 0;
 }
 
 /* ---- May it be replaced? --------------------------------------------------------------------------------- */
@@ -276,6 +278,7 @@ hot_status hot_folder_begin(hot_context *context, const char *path, int force, h
     memset(folder, 0, sizeof *folder);
     if (!path || !path[0])
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an output folder");
+    folder->force = force;
     hot_status status = resolve(context, path, folder);
     if (status == HOT_OK && folder->replaces)
         status = check_existing(context, folder->path, force);
@@ -328,20 +331,37 @@ static void remove_replaced(hot_context *context, const char *path, const names 
                         "the earlier contents of the output folder could not be removed from '%s'", path);
 }
 
+/* Two runs that replace one folder do so one after the other: a second or so, unless somebody else holds the lock.
+ * Returns a handle that has it, or -1. */
+static int lock_parent(const char *path)
+{
+    enum { TRIES = 500, PAUSE = 10000000 /* ns */ };
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%.*s", hot_path_folder_length(path), path);
+    const int handle = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int n = 0; handle >= 0 && n < TRIES && flock(handle, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; n++)
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+    return handle;
+}
+
 hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
 {
     hot_status status = HOT_OK;
     if (hot_temporary_folder_sync(folder->temporary) != 0) /* before it gets its name */
         status = fail(context, "cannot write", folder->path);
     names old = {.context = context};
-    if (status == HOT_OK && !folder->replaces) {
+    const int parent = status == HOT_OK ? lock_parent(folder->path) : -1;
+    int replaces = access(folder->path, F_OK) == 0 && folder->replaces;
+    if (status == HOT_OK && !replaces) {
         /* An empty folder may have appeared meanwhile and gives way; anything else is refused by the system. */
-        if (rename(folder->temporary, folder->path) != 0)
-            status = errno == ENOTEMPTY || errno == EEXIST
-                ? hot_context_fail(context, HOT_ERROR_FILE, "'%s' has been made by somebody else while this run was at "
-                                   "work, and stays as it is; --force replaces it", folder->path)
-                : fail(context, "cannot make", folder->path);
-    } else if (status == HOT_OK) {
+        replaces = rename(folder->temporary, folder->path) != 0;
+        if (replaces && errno != ENOTEMPTY && errno != EEXIST)
+            status = fail(context, "cannot make", folder->path);
+        else if (replaces && !folder->force)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "'%s' has been made by somebody else while this run was "
+                                      "at work, and stays as it is; --force replaces it", folder->path);
+    }
+    if (status == HOT_OK && replaces) {
         status = list_tree(context, folder->path, &old);
         if (status == HOT_OK && old.count > 0) /* still ours after the hours of work? */
             status = check_ours(context, folder->path, &old);
@@ -371,6 +391,8 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
         folder->temporary = NULL;
         folder->parents = 0;
     }
+    if (parent >= 0)
+        close(parent);
     names_free(&old);
     hot_folder_discard(context, folder);
     return status;

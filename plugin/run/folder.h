@@ -11,6 +11,7 @@ typedef struct hot_folder {
     int lock;        /* a handle on it, locked while we live: others see that it is not abandoned; 0 = none */
     int parents;     /* how many folders above it were made for it */
     int replaces;    /* something stands at `path`: an empty directory, or an earlier run */
+    int force;       /* what has come there by the end is replaced, too, if it is a run's */
 } hot_folder;
 
 /* Checks that `path` may be made, or replaced (force), and makes the temporary directory and the folders above it.

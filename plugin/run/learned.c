@@ -9,28 +9,26 @@
 
 #include "common/arguments.h"
 #include "common/entry.h"
+#include "core/fingerprint.h"
 #include "dwi/gather.h"
 #include "fibers/signal_samples.h"
 #include "model/model.h"
+#include "option_table.h"
 
 enum { FORMAT = 1, HASHED = 64, ARRAYS = 18, ARRAYS_BEFORE = 16 /* of files written before P(k) was tempered */ };
 
 /* ---- Numbers and texts ----------------------------------------------------------------------------------------- */
 
-static cJSON *exact(double value)
+static void add(cJSON *object, const char *name, double value)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", value);
-    return isfinite(value) ? cJSON_CreateRaw(text) : cJSON_CreateNull();
+    cJSON_AddItemToObject(object, name, hot_run_exact(value));
 }
-
-static void add(cJSON *object, const char *name, double value) { cJSON_AddItemToObject(object, name, exact(value)); }
 
 static void add_all(cJSON *object, const char *name, const double *values, size_t count)
 {
     cJSON *list = cJSON_AddArrayToObject(object, name);
     for (size_t i = 0; i < count; i++)
-        cJSON_AddItemToArray(list, exact(values[i]));
+        cJSON_AddItemToArray(list, hot_run_exact(values[i]));
 }
 
 static const cJSON *get(const cJSON *object, const char *name)
@@ -342,42 +340,46 @@ hot_status hot_run_learned_signal(hot_run_job *job)
 
 /* ---- The whole ------------------------------------------------------------------------------------------------- */
 
-static uint32_t hash(uint32_t from, const void *bytes, size_t count) /* FNV-1a */
+uint64_t hot_run_learned_sum(const hot_run_job *job)
 {
-    for (size_t i = 0; i < count; i++)
-        from = (from ^ ((const uint8_t *)bytes)[i]) * 16777619u;
-    return from;
+    if (!job->method->find_in_signals)
+        return 0;
+    cJSON *signal = write_signal(&job->signal_learned);
+    char *text = hot_report_line(signal);
+    const uint64_t sum = text ? hot_fingerprint_bytes(0, text, strlen(text)) : 0;
+    cJSON_free(text);
+    cJSON_Delete(signal);
+    return sum;
 }
 
-/* What it is learned from and by: data (some samples stand for all) and the options that decide what is learned. */
+/* What it is learned from and by: data, some samples of them in the mask, and the options that decide what is
+ * learned. */
 static hot_status describe(const hot_run_job *job, cJSON **made_of)
 {
-    const hot_run_options *options = &job->options;
-    const hot_signal_find_options *signal = options->signal;
     const size_t volumes = hot_dwi_volumes(job->dwi);
     size_t voxel[HASHED];
     const size_t count = hot_mask_sample(job->mask, HASHED, voxel);
     float *samples = hot_context_alloc(job->context, count * volumes, sizeof *samples);
     hot_status status = samples ? hot_dwi_gather(job->context, job->dwi, voxel, count, samples) : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
-        cJSON *object = *made_of = cJSON_CreateObject(), *input = hot_run_describe_input(job);
-        status = input ? HOT_OK : HOT_ERROR_MEMORY;
+        cJSON *object = *made_of = cJSON_CreateObject(), *input = hot_run_describe_input(job), *item;
+        cJSON *options;
+        status = hot_run_describe_options(job, HOT_LEARNS, &options);
+        if (!input)
+            status = HOT_ERROR_MEMORY;
         cJSON_AddStringToObject(object, "version", hot_version());
         cJSON_AddItemToObject(object, "size", cJSON_DetachItemFromObject(input, "size"));
         cJSON_AddItemToObject(object, "volumes", cJSON_DetachItemFromObject(input, "volumes"));
         cJSON_Delete(input);
-        cJSON_AddNumberToObject(object, "gradients", hash(hash(2166136261u, hot_dwi_b(job->dwi),
-                                                               volumes * sizeof(double)),
-                                                          hot_dwi_gradients(job->dwi), 3 * volumes * sizeof(double)));
-        cJSON_AddNumberToObject(object, "samples", hash(2166136261u, samples, count * volumes * sizeof *samples));
-        cJSON_AddStringToObject(object, "model", options->fit->model);
-        cJSON_AddStringToObject(object, "method", job->method->name);
-        cJSON_AddNumberToObject(object, "order", job->order_before ? job->order_before : options->fit->order);
-        cJSON_AddNumberToObject(object, "max_fibers", options->peaks->max_fibers);
-        cJSON_AddBoolToObject(object, "denoise", options->denoise);
-        add_all(object, "diffusivities", (double[]){options->axial_diffusivity, options->radial_diffusivity}, 2);
-        cJSON_AddNumberToObject(object, "noise_model", signal->noise_model);
-        add(object, "sigma", signal->sigma);
+        cJSON_AddItemToObject(object, "samples", hot_run_sum_text(hot_fingerprint_bytes(
+            0, samples, count * volumes * sizeof *samples)));
+        cJSON_AddItemToObject(object, "data", hot_run_sum_text(job->data_sum));
+        if (job->order_before)
+            cJSON_ReplaceItemInObject(options, "order", cJSON_CreateNumber(job->order_before));
+        while (options && (item = cJSON_DetachItemFromArray(options, 0)))
+            cJSON_AddItemToObject(object, item->string, item);
+        cJSON_Delete(options);
+        cJSON_AddNumberToObject(object, "seed", (double)hot_context_seed(job->context));
     }
     hot_context_free(job->context, samples);
     return status;
@@ -385,7 +387,7 @@ static hot_status describe(const hot_run_job *job, cJSON **made_of)
 
 hot_status hot_run_learned_check(hot_run_job *job)
 {
-    const cJSON *there = get(job->learned, "made_of"), *item;
+    char how[256];
     cJSON *made_of = NULL;
     if (!job->learned)
         return HOT_OK;
@@ -396,17 +398,10 @@ hot_status hot_run_learned_check(hot_run_job *job)
     cJSON_free(text);
     if (status == HOT_OK && !made_of)
         status = hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for '%s'", job->options.learned);
-    cJSON_ArrayForEach(item, made_of) {
-        char *here = hot_report_line(item), *was = hot_report_line(get(there, item->string));
-        if (status == HOT_OK && !here)
-            status = hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for '%s'", job->options.learned);
-        else if (status == HOT_OK && strcmp(here, was ? was : "") != 0)
-            status = hot_context_fail_parameter(job->context, HOT_ERROR_DATA, asked(job), "'%s' was learned from other "
-                                                "data or with other options: %s is %s here and was %s",
-                                                job->options.learned, item->string, here, was ? was : "not noted");
-        cJSON_free(here);
-        cJSON_free(was);
-    }
+    if (status == HOT_OK && hot_run_differ(made_of, get(job->learned, "made_of"), how, sizeof how))
+        status = hot_context_fail_parameter(job->context, HOT_ERROR_DATA, asked(job),
+                                            "'%s' was learned from other data or with other options: %s",
+                                            job->options.learned, how);
     cJSON_Delete(made_of);
     return status;
 }

@@ -21,6 +21,9 @@ hot_run_step hot_run_learned_signal;
  * called when mask and order are known. */
 hot_status hot_run_learned_check(hot_run_job *job);
 
+/* The sum of what the signal method has learned, or 0 with another method. */
+uint64_t hot_run_learned_sum(const hot_run_job *job);
+
 /* Writes what the job has learned. */
 hot_status hot_run_learned_save(hot_run_job *job, const char *path);
 

@@ -14,6 +14,7 @@
 #include "io/common/file_open.h"
 #include "io/common/output.h"
 #include "model/model.h"
+#include "option_table.h"
 #include "resume.h"
 #include "rows.h"
 
@@ -287,15 +288,20 @@ void hot_run_part_hook(hot_run_job *job)
 
 hot_status hot_run_parts_compare(hot_run_job *job)
 {
-    cJSON *work = hot_run_describe_work(job);
-    char *mine = hot_report_line(work);
+    char how[256];
+    cJSON *work = hot_run_describe_work(job), *parts = cJSON_Parse(job->parts_of ? job->parts_of : "{}");
+    char *text = hot_report_line(work); /* as it is when it was read */
     cJSON_Delete(work);
-    hot_status status = mine ? HOT_OK : hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for a merge");
-    if (mine && strcmp(mine, job->parts_of ? job->parts_of : "") != 0)
+    work = cJSON_Parse(text);
+    hot_status status = work && parts ? HOT_OK
+        : hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for a merge");
+    if (status == HOT_OK && hot_run_differ(work, parts, how, sizeof how))
         status = hot_context_fail(job->context, HOT_ERROR_DATA,
-                                  "the parts in '%s' were made of other data, or with other options, than are here now",
-                                  job->options.merge);
-    cJSON_free(mine);
+                                  "the parts in '%s' were made of other data, or with other options, than are here "
+                                  "now: %s", job->options.merge, how);
+    cJSON_free(text);
+    cJSON_Delete(work);
+    cJSON_Delete(parts);
     return status;
 }
 

@@ -1,6 +1,6 @@
-/* The folder holds model.json (what was learned), `found`, and at the end `complete`. `found` is a line that describes
- * the work, then a record for each slab: a head and a row for each voxel that was computed. A record that was not
- * written to its end is told by its check sum and written again. */
+/* The folder holds `found`, model.json (what was learned), and at the end `complete`. `found` is a line of JSON with
+ * what decides the result, one with the sum of the data, then a record for each slab: a head and a row for each voxel
+ * that was computed. A record that was not written to its end is told by its check sum and written again. */
 #define _GNU_SOURCE
 #include "resume.h"
 
@@ -18,6 +18,7 @@
 #include "io/common/parents.h"
 #include "learned.h"
 #include "model/model.h"
+#include "option_table.h"
 #include "rows.h"
 
 /* Slabs of a run, and voxels of one at least: short enough to be lost, long enough for a GPU. */
@@ -29,9 +30,11 @@ typedef struct record {
 
 struct hot_run_resume {
     char *folder, *model, *found, *complete;
-    char *key;       /* what is done, in a line */
     int lock;
-    FILE *file;      /* found; NULL: nothing was looked for yet */
+    FILE *file;      /* found */
+    int fresh;       /* this run has made it, */
+    size_t added;    /* and these slabs have come to it */
+    int learned;     /* model.json is there */
     size_t kept;     /* slabs that were there */
 };
 
@@ -63,27 +66,87 @@ static char *join(hot_context *context, const char *first, const char *second)
     return text;
 }
 
-/* The options that decide what is found. */
-static char *describe(const hot_run_job *job)
+/* All that decides what is found, but the data: options, and the contents of files. */
+static hot_status describe(const hot_run_job *job, char **line)
 {
-    const hot_run_options *o = &job->options;
-    const double numbers[] = {
-        (double)o->fit->order, o->fit->regularise, o->fit->weighted, o->fit->estimate_s0, o->fit->positive,
-        (double)o->fit->constraint, (double)o->fit->kernel, o->peaks->max_fibers, o->peaks->threshold,
-        o->peaks->min_angle, o->peaks->min_amplitude, (double)o->peaks->starts, (double)o->peaks->shift,
-        o->peaks->alpha, o->peaks->basin,
-        (double)o->signal->noise_model, o->signal->sigma, o->signal->samples, o->signal->keep_cones, o->denoise,
-        o->axial_diffusivity, o->radial_diffusivity, job->without_maps, job->without_tensors};
-    const char *const texts[] = {hot_version(), o->fit->model, job->method->name, o->mask, o->response, o->learned};
-    cJSON *list = cJSON_CreateArray();
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(texts[i] ? texts[i] : ""));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateNumber(numbers[i]));
-    cJSON_AddItemToArray(list, cJSON_CreateNumber((double)hot_context_seed(job->context)));
-    char *line = hot_report_line(list);
-    cJSON_Delete(list);
-    return line;
+    cJSON *key;
+    hot_status status = hot_run_describe_options(job, HOT_LEARNS | HOT_FINDS | HOT_RESUMES, &key);
+    if (key && cJSON_AddStringToObject(key, "version", hot_version()) &&
+        cJSON_AddBoolToObject(key, "maps", !job->without_maps) &&
+        cJSON_AddBoolToObject(key, "tensors", !job->without_tensors) &&
+        cJSON_AddNumberToObject(key, "device", hot_context_device(job->context)) &&
+        cJSON_AddNumberToObject(key, "seed", (double)hot_context_seed(job->context)))
+        *line = hot_report_line(key);
+    cJSON_Delete(key);
+    if (status == HOT_OK && !*line)
+        status = hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for '%s'", job->resume->found);
+    return status;
+}
+
+static hot_status other_run(const hot_run_job *job, const char *how)
+{
+    return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "resume",
+                                      "'%s' was left by a run of other data or with other options: %s; remove it, or "
+                                      "leave --resume out", job->resume->folder, how);
+}
+
+/* One line at the head of `found`: it is this one, or it is written where there is none. *known: it was there. */
+static hot_status check_line(const hot_run_job *job, const char *line, int *known)
+{
+    hot_run_resume *mine = job->resume;
+    char how[256] = "it is damaged", *was = NULL;
+    size_t capacity = 0;
+    const long at = ftell(mine->file);
+    const ssize_t length = getline(&was, &capacity, mine->file);
+    hot_status status = HOT_OK;
+    *known = length > 0 && was[length - 1] == '\n';
+    if (*known) {
+        was[length - 1] = '\0';
+        if (strcmp(was, line) != 0) {
+            cJSON *here = cJSON_Parse(line), *there = cJSON_Parse(was);
+            if (cJSON_IsObject(there))
+                hot_run_differ(here, there, how, sizeof how);
+            status = other_run(job, how);
+            cJSON_Delete(here);
+            cJSON_Delete(there);
+        }
+    } else if (at < 0 || fseek(mine->file, at, SEEK_SET) != 0 || ftruncate(fileno(mine->file), at) != 0 ||
+               fprintf(mine->file, "%s\n", line) < 0 || fflush(mine->file) != 0)
+        status = fail(job, "cannot write", mine->found);
+    free(was);
+    return status;
+}
+
+/* Opens the file of what was found and checks whose it is. Where it is new, whatever was learned is not of this run. */
+static hot_status open_found(hot_run_job *job)
+{
+    hot_run_resume *mine = job->resume;
+    int known = 0;
+    char *line = NULL;
+    hot_status status = describe(job, &line);
+    const int handle = line ? open(mine->found, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
+    mine->file = handle < 0 ? NULL : fdopen(handle, "r+b");
+    if (line && !mine->file)
+        status = fail(job, "cannot write", mine->found);
+    if (handle >= 0 && !mine->file)
+        close(handle);
+    if (status == HOT_OK)
+        status = check_line(job, line, &known);
+    mine->fresh = status == HOT_OK && !known;
+    if (mine->fresh)
+        remove(mine->model);
+    cJSON_free(line);
+    return status;
+}
+
+hot_status hot_run_resume_check(hot_run_job *job)
+{
+    char line[40];
+    int known;
+    if (!job->resume)
+        return HOT_OK;
+    snprintf(line, sizeof line, "{\"data\":\"%016" PRIx64 "\"}", job->data_sum);
+    return check_line(job, line, &known);
 }
 
 /* The folder of the output is there, and is the one that an earlier run had completed when it was killed. */
@@ -127,8 +190,7 @@ hot_status hot_run_resume_begin(hot_run_job *job)
     mine->model = mine->folder ? join(context, mine->folder, "/model.json") : NULL;
     mine->found = mine->model ? join(context, mine->folder, "/found") : NULL;
     mine->complete = mine->found ? join(context, mine->folder, "/complete") : NULL;
-    mine->key = describe(job);
-    if (!mine->complete || !mine->key)
+    if (!mine->complete)
         return HOT_ERROR_MEMORY;
     hot_status status = hot_parents_make(context, mine->folder, &made);
     if (status != HOT_OK)
@@ -140,49 +202,19 @@ hot_status hot_run_resume_begin(hot_run_job *job)
         return fail(job, "cannot read", mine->folder);
     if (flock(mine->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is used by a run that is at work", mine->folder);
+    if ((status = open_found(job)) != HOT_OK)
+        return status;
     if (was_completed(job))
         o->force = 1; /* only the end of it is done again */
     if (!o->learned && !o->mask_in_memory && !o->fit->response && stat(mine->model, &about) == 0) {
         o->learned = mine->model;
         o->mask = o->response = NULL; /* in the model */
+        mine->learned = 1;
     }
     return HOT_OK;
 }
 
 /* ---- Records --------------------------------------------------------------------------------------------------- */
-
-/* Opens the file of what was found, checks whose it is, and stands behind the last whole record. Before that, what was
- * learned is kept. */
-static hot_status open_found(hot_run_job *job)
-{
-    hot_run_resume *mine = job->resume;
-    enum { LINE_MOST = 1 << 16 };
-    if (mine->file)
-        return HOT_OK;
-    hot_status status = job->learned ? HOT_OK : hot_run_learned_save(job, mine->model);
-    if (status != HOT_OK)
-        return status;
-    if (access(mine->found, F_OK) == 0)
-        status = hot_file_open_update(job->context, mine->found, &mine->file);
-    char *line = status == HOT_OK && mine->file ? hot_context_alloc(job->context, LINE_MOST, 1) : NULL;
-    if (status != HOT_OK || (mine->file && !line))
-        return status != HOT_OK ? status : HOT_ERROR_MEMORY;
-    if (line && hot_file_line(mine->file, line, LINE_MOST) > 0) {
-        if (strcmp(line, mine->key) != 0)
-            status = hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "resume", "'%s' was left by a run with "
-                                                "other options: %s, and here %s; remove it, or leave --resume out",
-                                                mine->folder, line, mine->key);
-        hot_context_free(job->context, line);
-        return status;
-    }
-    hot_context_free(job->context, line);
-    if (mine->file)
-        fclose(mine->file);
-    mine->file = fopen(mine->found, "w+b");
-    if (!mine->file || fprintf(mine->file, "%s\n", mine->key) < 0 || fflush(mine->file) != 0)
-        return fail(job, "cannot write", mine->found);
-    return HOT_OK;
-}
 
 /* Slabs come in the order in which they were kept: the next record is that of this slab, or there is none. */
 static hot_status recall_slab(void *user, const hot_signal_found *found, size_t first, size_t count, int *known)
@@ -195,7 +227,11 @@ static hot_status recall_slab(void *user, const hot_signal_found *found, size_t 
     size_t rows = 0, row = 0;
     float *values = NULL;
     *known = 0;
-    hot_status status = open_found(job);
+    hot_status status = HOT_OK;
+    if (!job->learned && !mine->learned) {
+        status = hot_run_learned_save(job, mine->model);
+        mine->learned = status == HOT_OK;
+    }
     if (status != HOT_OK)
         return status;
     for (size_t v = first; v < first + count; v++)
@@ -239,6 +275,7 @@ static hot_status keep_slab(void *user, const hot_signal_found *found, size_t fi
         fwrite(values, sizeof *values, head.rows * head.width, mine->file) == head.rows * head.width &&
         fflush(mine->file) == 0;
     hot_context_free(job->context, values);
+    mine->added += (size_t)fine;
     return fine ? HOT_OK : fail(job, "cannot write", mine->found);
 }
 
@@ -330,6 +367,8 @@ void hot_run_resume_free(hot_run_job *job)
         return;
     if (mine->file)
         fclose(mine->file);
+    if (mine->fresh && mine->added == 0 && !mine->learned)
+        remove(mine->found);
     if (mine->lock > 0) {
         close(mine->lock);
         rmdir(mine->folder); /* where nothing was kept */
@@ -338,7 +377,6 @@ void hot_run_resume_free(hot_run_job *job)
     hot_context_free(job->context, mine->model);
     hot_context_free(job->context, mine->found);
     hot_context_free(job->context, mine->complete);
-    cJSON_free(mine->key);
     hot_context_free(job->context, mine);
     job->resume = NULL;
 }

@@ -10,6 +10,9 @@
  * HOT_ERROR_DATA (kept by a run with other options). */
 hot_status hot_run_resume_begin(hot_run_job *job);
 
+/* Once job->data_sum is known: HOT_ERROR_DATA where what was kept is of other data. */
+hot_status hot_run_resume_check(hot_run_job *job);
+
 /* The hooks of the signal method; finding in tensors, slab by slab. */
 void hot_run_resume_hook(hot_run_job *job);
 hot_status hot_run_resume_find(hot_run_job *job);

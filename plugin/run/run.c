@@ -352,8 +352,8 @@ static hot_status drop_empty(hot_run_job *job)
 
 hot_status hot_run_compute_job(hot_run_job *job)
 {
-    hot_status status = drop_empty(job);
-    if (status != HOT_OK)
+    hot_status status;
+    if ((status = hot_run_sum_data(job)) != HOT_OK || (status = drop_empty(job)) != HOT_OK)
         return status;
     if (job->options.denoise) {
         if ((status = denoise(job)) != HOT_OK)

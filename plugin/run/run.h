@@ -57,6 +57,7 @@ typedef struct hot_run_job {
     cJSON *said;           /* what steps of learning have said, for options.learn */
     hot_signal_learned signal_learned;
     hot_run_resume *resume; /* NULL unless options.resume */
+    uint64_t data_sum;     /* of the data as they came: hot_run_sum_data. 0 = not wanted */
     cJSON *log;                            /* what the run has said, for the report */
     int unheard;                           /* a line of that was lost for want of memory */
     cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
@@ -89,10 +90,14 @@ void hot_run_free(hot_run_job *job);
 /* Seconds of a monotonic clock. */
 double hot_run_now(void);
 
+/* Fills data_sum where the job has a use for it: to go on, to be compared with parts or with what was learned. Errors:
+ * those of reading. */
+hot_status hot_run_sum_data(hot_run_job *job);
+
 /* The report's part on the input: sizes, space, shells. NULL when memory is short. */
 cJSON *hot_run_describe_input(const hot_run_job *job);
 
-/* What decides the directions: input, settings, response, noise. Two runs that agree in it find the same. */
+/* What decides the directions: data, options, mask, response, noise, priors. Runs that agree in it find the same. */
 cJSON *hot_run_describe_work(const hot_run_job *job);
 /* The report's part on the gradient table. */
 cJSON *hot_run_describe_gradients(const hot_check_gradients *check);

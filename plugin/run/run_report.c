@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/fingerprint.h"
 #include "io/libraries.h"
+#include "learned.h"
+#include "option_table.h"
 
 /* Whether all was added since it was 1: a report that lacks what memory had no room for would look whole. */
 static _Thread_local int whole;
@@ -117,47 +120,66 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
 /* What an option was set to; NaN, which JSON has as null: nothing. */
 static double meant(double option) { return option == 0 ? NAN : option == HOT_ZERO ? 0 : option; }
 
+/* Whether a row of the table is shown of this job. */
+static int is_shown(const hot_run_job *job, const hot_run_row *row)
+{
+    const int in_signals = job->method->find_in_signals != NULL;
+    switch (row->shown) {
+    case HOT_NOT_SHOWN: break;
+    case HOT_SHOWN: return 1;
+    case HOT_SHOWN_DIFFUSIVITIES: return job->options.axial_diffusivity > 0;
+    case HOT_SHOWN_KNOWN: return *(const double *)hot_run_member(&job->options, row) != 0;
+    case HOT_SHOWN_MSMT: return strcmp(job->options.fit->model, "msmt") == 0;
+    case HOT_SHOWN_SIGNAL: return in_signals;
+    case HOT_SHOWN_TENSORS: return !in_signals;
+    case HOT_SHOWN_STARTS: return !in_signals && hot_peaks_names_hold(job->method->takes, "starts");
+    }
+    return 0;
+}
+
+/* What came of an option, where that says more than the option; 0: it is shown as it is. */
+static int add_outcome(cJSON *settings, const hot_run_job *job, const hot_run_row *row, const void *at)
+{
+    const hot_run_options *o = &job->options;
+    if (at == &o->mask)
+        add_text(settings, row->name, job->mask_from);
+    else if (at == &o->response)
+        add_text(settings, row->name, job->response_from);
+    else if (at == &o->peaks->max_fibers)
+        ADD(cJSON_AddNumberToObject(settings, row->name, hot_fiber_field_max(job->fibers)));
+    else if (at == &o->peaks->shift && o->peaks->shift == HOT_SHIFT_FIXED)
+        ADD(cJSON_AddNumberToObject(settings, row->name, o->peaks->alpha));
+    else if (at == &o->signal->noise_model) {
+        add_text(settings, row->name, row->names[job->maps.noise_model == HOT_NOISE_GAUSSIAN ? HOT_NOISE_GAUSSIAN
+                                                                                             : HOT_NOISE_RICIAN]);
+        add_population(settings, &job->maps.population);
+    } else
+        return 0;
+    return 1;
+}
+
 static void add_settings(cJSON *root, const hot_run_job *job)
 {
-    const hot_fit_options *fit = &job->fit;
-    const hot_peaks_options *peaks = &job->peaks;
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
-    add_text(settings, "model", fit->model);
-    ADD(cJSON_AddNumberToObject(settings, "order", fit->order));
-    ADD(cJSON_AddBoolToObject(settings, "denoise", job->options.denoise));
-    add_text(settings, "mask", job->mask_from);
-    add_text(settings, "response", job->response_from);
-    if (job->options.axial_diffusivity > 0) {
-        ADD(cJSON_AddNumberToObject(settings, "axial_diffusivity", job->options.axial_diffusivity));
-        ADD(cJSON_AddNumberToObject(settings, "radial_diffusivity", job->options.radial_diffusivity));
-    }
-    if (fit->regularise != 0)
-        ADD(cJSON_AddNumberToObject(settings, "regularise", meant(fit->regularise)));
-    if (strcmp(fit->model, "msmt") == 0) {
-        add_text(settings, "constraint", fit->constraint == HOT_CONSTRAINT_NONE   ? "none"
-                                         : fit->constraint == HOT_CONSTRAINT_HPSD ? "hpsd"
-                                                                                  : "nonnegative");
-        add_text(settings, "kernel", fit->kernel == HOT_KERNEL_DELTA ? "delta" : "rank1");
-        ADD(cJSON_AddBoolToObject(settings, "normalise", fit->normalise != 0));
-    }
-    add_text(settings, "method", peaks->method);
-    ADD(cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers)));
-    if (job->method->find_in_signals) {
-        add_text(settings, "noise_model", job->maps.noise_model == HOT_NOISE_GAUSSIAN ? "gaussian" : "rician");
-        add_population(settings, &job->maps.population);
-    } else { /* null: the method's default */
-        ADD(cJSON_AddNumberToObject(settings, "threshold", meant(peaks->threshold)));
-        ADD(cJSON_AddNumberToObject(settings, "min_angle", meant(peaks->min_angle)));
-        ADD(cJSON_AddNumberToObject(settings, "min_amplitude", meant(peaks->min_amplitude)));
-        if (hot_peaks_names_hold(job->method->takes, "starts")) {
-            static const char *const shifts[] = {"adaptive", "fixed", "none"};
-            ADD(cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts));
-            if (peaks->shift == HOT_SHIFT_FIXED)
-                ADD(cJSON_AddNumberToObject(settings, "shift", peaks->alpha));
-            else
-                add_text(settings, "shift", shifts[peaks->shift]);
-            ADD(cJSON_AddBoolToObject(settings, "basin", peaks->basin != 0));
-        }
+    const hot_run_row *row;
+    for (size_t i = 0; (row = hot_run_row_at(i)); i++) {
+        const void *at = hot_run_member(&job->options, row);
+        if (!is_shown(job, row) || add_outcome(settings, job, row, at))
+            continue;
+        const double number = row->type == HOT_IS_DOUBLE ? *(const double *)at
+                              : row->type == HOT_IS_SIZE ? (double)*(const size_t *)at
+                              : row->type == HOT_IS_TEXT ? NAN
+                                                         : *(const int *)at;
+        if (row->type == HOT_IS_TEXT)
+            add_text(settings, row->name, *(const char *const *)at);
+        else if (row->type == HOT_IS_NAME)
+            add_text(settings, row->name, row->names[*(const int *)at]);
+        else if (row->type == HOT_IS_FLAG)
+            ADD(cJSON_AddBoolToObject(settings, row->name, number != 0));
+        else /* null: the method's default */
+            ADD(cJSON_AddNumberToObject(settings, row->name,
+                                        row->shown == HOT_SHOWN_TENSORS || row->shown == HOT_SHOWN_KNOWN
+                                            ? meant(number) : number));
     }
     ADD(cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(job->context)));
 }
@@ -213,18 +235,19 @@ cJSON *hot_run_describe_work(const hot_run_job *job)
     static const struct { const char *part, *name; } names[] = {
         {"input", "file"}, {"input", "bval"}, {"input", "bvec"}, {"settings", "mask"}, {"settings", "response"},
         {"response", "from"}}; /* of files, which may be written in several ways */
-    const uint8_t *inside = hot_mask_bytes(job->mask);
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    cJSON *work = cJSON_CreateObject(), *input = hot_run_describe_input(job);
+    cJSON *work = cJSON_CreateObject(), *input = hot_run_describe_input(job), *options;
     ADD(cJSON_AddItemToObject(work, "input", input));
     add_settings(work, job);
     add_response(work, job);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cJSON_DeleteItemFromObject(cJSON_GetObjectItem(work, names[i].part), names[i].name);
-    for (size_t v = 0; v < hot_grid_voxels(hot_dwi_grid(job->dwi)); v++)
-        hash = (hash ^ inside[v]) * 16777619u;
-    ADD(cJSON_AddNumberToObject(work, "mask", hash));
-    ADD(cJSON_AddNumberToObject(work, "sigma", job->sigma));
+    hot_run_describe_options(job, HOT_LEARNS | HOT_FINDS, &options);
+    ADD(cJSON_AddItemToObject(work, "options", options));
+    ADD(cJSON_AddItemToObject(work, "data", hot_run_sum_text(job->data_sum)));
+    ADD(cJSON_AddItemToObject(work, "mask", hot_run_sum_text(hot_fingerprint_bytes(
+        0, hot_mask_bytes(job->mask), hot_grid_voxels(hot_dwi_grid(job->dwi))))));
+    ADD(cJSON_AddItemToObject(work, "priors", hot_run_sum_text(hot_run_learned_sum(job))));
+    ADD(cJSON_AddItemToObject(work, "sigma", hot_run_exact(job->sigma)));
     add_text(work, "version", hot_version());
     return if_whole(work);
 }

@@ -77,4 +77,40 @@ for rule, words in gpus.items():
     block = done.stdout.partition(f"\nrule {rule}:")[2].partition("\n\n")[0]
     check(words in block, f"{rule}: {words}: {block}")
 check("--device" not in done.stdout or "cuda" in done.stdout, "and computes on it")
+
+# Names that a shell, Snakemake or a terminal would obey, here and by the profile for Slurm (with an sbatch that runs
+# the job at once): nothing is executed, the scans are done, and the same bytes come.
+TRAP = "touch PWNED"
+WILD = f"-d a'\"$({TRAP})`{TRAP}`;{TRAP}&|<>{{scan}} {{x}} {{0}} %s *?[a-z]~!#\\\nb"
+os.mkdir(WILD)
+wild = dataset(f"{WILD}/raw{WILD}")
+scan(wild, "01", seed=1, size="7,7,3")
+for label in (f"acq-$({TRAP})", f"acq-`{TRAP}`", "acq-a b;c", "acq-{scan}", "acq-a\nb"):
+    for ending in (".nii.gz", ".bval", ".bvec"):
+        shutil.copy(f"{wild}/sub-01/dwi/sub-01_dwi{ending}", f"{wild}/sub-01/dwi/sub-01_{label}_dwi{ending}")
+for name, script in (("sbatch", 'for script; do :; done\nsh "$script" >>sbatch.log 2>&1; echo $?\n'),
+                     ("scontrol", 'test "$3" = 0 && echo JobState=COMPLETED || echo JobState=FAILED\n')):
+    open(f"bin/{name}", "w").write("#!/bin/sh\n" + script)
+    os.chmod(f"bin/{name}", 0o755)
+for profile, more in (("local", []), ("slurm", ["--until", "learn"])):
+    out = f"{WILD}/{profile}{WILD}"
+    done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "--profile", f"{workflow}/profiles/{profile}",
+                           *more, "--latency-wait", "5", "--config", f"bids={json.dumps(wild)}",
+                           f"out={json.dumps(out)}",
+                           f"work={json.dumps(f'{WILD}/w{profile}{WILD}')}", "parts=1", # which is read as YAML
+                           f"command={os.path.abspath('bin/hotfiber-bids')}"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500, check=False)
+    check(done.returncode == 0, f"{profile}: {done.returncode} {done.stdout[-3000:]}")
+    check(done.stdout.count("left out: ") >= 5, f"{profile}: names that are none are told: {done.stdout[:1000]}")
+    check(not [name for _, _, names in os.walk(".") for name in names if name == "PWNED"], f"{profile}: executed")
+bids(wild, "wild_alone", "participant", "--skip-bids-validation", "--hotfiber-options", "--device cpu")
+name = "sub-01/dwi/sub-01_model-hot_param-direction_dwimap.nii.gz"
+check(open(f"{WILD}/local{WILD}/{name}", "rb").read() == open(f"wild_alone/{name}", "rb").read(), "the same bytes")
+check(list(table(f"{WILD}/local{WILD}")) == ["sub-01"], "the scan, and no other")
+model = json.load(open(f"{WILD}/wslurm{WILD}/sub-01/model.json"))
+check(model["mask"]["from"] == "estimated", "a job of a cluster has such names as well")
+for settings, word in ((("bids=007", "out=o"), "./NAME"), (("bids=raw", "out=o", "subjects=02"), "with sub-")):
+    done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", *settings],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    check(done.returncode != 0 and word in done.stdout, f"{settings}: {done.stdout}")
 end()

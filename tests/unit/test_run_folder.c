@@ -56,6 +56,20 @@ static int entries(const char *path)
     return count - 2;
 }
 
+static int fill(const hot_folder *folder, const char *text)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%s/peaks.nrrd", folder->temporary);
+    put(name, text);
+    snprintf(name, sizeof name, "%s/fixels", folder->temporary);
+    mkdir(name, 0777);
+    snprintf(name, sizeof name, "%s/fixels/index.mif", folder->temporary);
+    put(name, text);
+    snprintf(name, sizeof name, "%s/report.json", folder->temporary);
+    put(name, "{\"hotfiber\": \"0.1.0\", \"files\": [\"peaks.nrrd\", \"fixels/index.mif\"]}");
+    return 1;
+}
+
 /* A run in small: two files, a folder, a report that names them. */
 static hot_status write_run(const char *path, int force, const char *text)
 {
@@ -63,15 +77,7 @@ static hot_status write_run(const char *path, int force, const char *text)
     hot_status status = hot_folder_begin(context, path, force, &folder);
     if (status != HOT_OK)
         return status;
-    char name[512];
-    snprintf(name, sizeof name, "%s/peaks.nrrd", folder.temporary);
-    put(name, text);
-    snprintf(name, sizeof name, "%s/fixels", folder.temporary);
-    mkdir(name, 0777);
-    snprintf(name, sizeof name, "%s/fixels/index.mif", folder.temporary);
-    put(name, text);
-    snprintf(name, sizeof name, "%s/report.json", folder.temporary);
-    put(name, "{\"hotfiber\": \"0.1.0\", \"files\": [\"peaks.nrrd\", \"fixels/index.mif\"]}");
+    fill(&folder, text);
     return hot_folder_commit(context, &folder);
 }
 
@@ -110,6 +116,24 @@ static void test_new_and_replaced(void)
     mkdir(in_root("out/fixels/deep"), 0777);
     refused(out, 1, "deep/");
     rmdir(in_root("out/fixels/deep"));
+
+    /* Of two that work at the same time the one that ends last, and was told to, replaces the other's; else not. */
+    char both[256];
+    snprintf(both, sizeof both, "%s", in_root("both"));
+    for (int force = 0; force < 2; force++) {
+        hot_folder first, last;
+        CHECK(hot_folder_begin(context, both, force, &first) == HOT_OK && fill(&first, "one"), "one begins");
+        CHECK(hot_folder_begin(context, both, force, &last) == HOT_OK && fill(&last, "two"), "two begins");
+        CHECK(hot_folder_commit(context, &first) == HOT_OK, "%s", hot_context_message(context));
+        const hot_status status = hot_folder_commit(context, &last);
+        CHECK(status == (force ? HOT_OK : HOT_ERROR_FILE), "force %d: %s", force, hot_context_message(context));
+        CHECK(holds(in_root("both/peaks.nrrd"), force ? "two" : "one"), "force %d", force);
+        CHECK(entries(root) == 2, "force %d: nothing beside them: %d", force, entries(root));
+        for (size_t i = 0; i < 3; i++)
+            remove(in_root((const char *[]){"both/peaks.nrrd", "both/report.json", "both/fixels/index.mif"}[i]));
+        rmdir(in_root("both/fixels"));
+        rmdir(both);
+    }
 
     /* A file that appears while the run works is not lost. */
     hot_folder folder;

@@ -1,6 +1,8 @@
 """The command hotfiber-bids: arguments as of a BIDS App."""
 import argparse
 import concurrent.futures
+import contextlib
+import json
 import os
 import re
 import shlex
@@ -10,12 +12,14 @@ import sys
 
 from . import derivatives, group, process, scans
 from .job import Job, Settings
+from .text import shown
 
 STAGES = ("learn", "part", "merge", "report")
 ABOUT = """\
 Fibre directions, maps and a page for every diffusion scan of a BIDS data set, raw or preprocessed by QSIPrep.
 `participant` does the scans, `group` makes a table of all that were done. A scan that cannot be used is named, with the
-reason, and the others go on; the exit status is then 1. What is done already stays as it is."""
+reason, and the others go on; the exit status is then 1. What is no series of diffusion images (b=0 volumes alone, one
+volume) or has no name of BIDS is named and left out. What is done already stays as it is."""
 EXAMPLES = """\
   hotfiber-bids /data/study /data/study/derivatives/hotfiber participant --nprocs 8
   hotfiber-bids /data/study out participant --derivatives /data/qsiprep --participant-label 01 02
@@ -24,7 +28,7 @@ EXAMPLES = """\
 
 
 def say(*words):
-    print("hotfiber-bids:", *words, file=sys.stderr, flush=True)
+    print("hotfiber-bids:", shown(" ".join(map(str, words))), file=sys.stderr, flush=True)
 
 
 def size(text):
@@ -83,6 +87,7 @@ def parser():
     add("--scan", metavar="NAME", help="only the scan of this name (as in logs/), for workflows")
     add("--stage", choices=STAGES, help="only this stage of that scan, for workflows; --part K says which part")
     add("--list", action="store_true", help="print the scans and what is read of each, separated by tabs, and stop")
+    add("--list-json", action="store_true", help="the same as a JSON object, whatever the names hold, for workflows")
     add("--workflow", nargs=0, action=Workflow, help="print the folder of the Snakemake workflow (Snakefile, profiles)")
     add("--part", type=count, metavar="K", help=argparse.SUPPRESS)
     add("--version", nargs=0, action=Version, help="the version")
@@ -93,8 +98,8 @@ def validate(root):
     """The BIDS validator's errors, as a warning: what is wrong with one scan is no reason not to do the others."""
     for name in ("bids-validator-deno", "bids-validator"):
         if shutil.which(name):
-            done = subprocess.run([name, root], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, check=False)
+            done = subprocess.run([name, os.path.abspath(root)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
             found = re.findall(r"\[ERROR\] (\S+)", re.sub(r"\x1b\[[0-9;]*m", "", done.stdout))
             if done.returncode:
                 errors = ", ".join(sorted(set(found))) or "see its own output"
@@ -103,7 +108,7 @@ def validate(root):
 
 
 def jobs_of(asked):
-    """Jobs, subjects without images, settings; what cannot be is scans.Unusable."""
+    """Jobs, subjects without images, what is left out, settings; what cannot be is scans.Unusable."""
     root = os.path.abspath(asked.derivatives or asked.bids_dir)
     for folder in (asked.bids_dir, root):
         if not os.path.isdir(folder):
@@ -112,15 +117,18 @@ def jobs_of(asked):
     if os.path.realpath(out) in (os.path.realpath(root), os.path.realpath(asked.bids_dir)):
         raise scans.Unusable("OUT is the data set itself; give a folder of its own, for example BIDS_DIR/derivatives/"
                              "hotfiber")
-    found, without = scans.find(root, asked.participant_label, asked.session_label, listed_in=asked.bids_dir)
+    found, without, left_out = scans.find(root, asked.participant_label, asked.session_label, listed_in=asked.bids_dir)
     if asked.scan:
         names = [scan.name for scan in found]
         if asked.scan not in names:
-            raise scans.Unusable(f"there is no scan '{asked.scan}' in '{root}'; there are {', '.join(names[:6])}")
+            why = [f"{lacks.path}: {lacks.why}" for lacks in left_out
+                   if os.path.basename(lacks.path).startswith(asked.scan + "_")]
+            raise scans.Unusable(why[0] if why else f"there is no scan '{asked.scan}' in '{root}'; there are "
+                                 f"{', '.join(names[:6]) or 'none'}")
         found = [scan for scan in found if scan.name == asked.scan]
     work = os.path.abspath(asked.work_dir or os.path.join(out, ".work"))
     settings = Settings(out, work, root, asked.hotfiber_options, parts=asked.parts, force=asked.force)
-    return [Job(scan, settings) for scan in found], without, settings
+    return [Job(scan, settings) for scan in found], without, left_out, settings
 
 
 def cpus(asked):
@@ -137,12 +145,21 @@ def share(memory, workers):
     return f"{max(1, int(float(value) * scale / workers))}M"
 
 
-def participant(asked, jobs, without, settings):
+def tell_left_out(left_out):
+    """What is left out, a line each. Returns the names of those where something is wrong."""
+    for lacks in left_out:
+        say(f"{lacks.path}: {'' if lacks.failed else 'left out: '}{lacks.why}")
+    return [shown(lacks.path) for lacks in left_out if lacks.failed]
+
+
+def participant(asked, jobs, without, left_out, settings):
     """Does the scans, several at a time, each with its share of CPUs and memory. Returns the exit status."""
     derivatives.write_description(settings.out, settings.root, settings.version)
-    waiting, failed, busy = [], [], False
+    waiting, failed, busy = [], tell_left_out(left_out), False
+    total = len(jobs) + len(failed)
     for job in jobs:
         if job.done():
+            job.tidy()
             print(f"{job.scan.name}: done already", flush=True)
         else:
             waiting.append(job)
@@ -162,9 +179,13 @@ def participant(asked, jobs, without, settings):
         expected = asked.participant_label or asked.derivatives
         say(f"sub-{subject}: no diffusion images" + ("" if expected else ": nothing to do"))
         failed += [f"sub-{subject}"] if expected else []
+        total += 1 if expected else 0
+    if not asked.work_dir:
+        with contextlib.suppress(OSError): # unless something is kept there
+            os.rmdir(settings.work)
     if failed:
-        say(f"{len(failed)} of {len(jobs) + (len(without) if len(failed) > len(jobs) else 0)} scans failed: "
-            f"{', '.join(sorted(failed))}" + ("" if busy else "; their pages say why"))
+        say(f"{len(failed)} of {total} scans failed: {', '.join(sorted(failed))}" +
+            ("" if busy else "; their pages say why"))
     return 1 if failed else 0
 
 
@@ -205,16 +226,21 @@ def main():
     try:
         if asked.stage and not asked.scan:
             raise scans.Unusable("--stage needs --scan")
-        jobs, without, settings = jobs_of(asked)
+        jobs, without, left_out, settings = jobs_of(asked)
+        if asked.list_json:
+            tell_left_out(left_out)
+            print(json.dumps({job.scan.name: job.scan.files() for job in jobs}))
+            return 0
         if asked.list:
             for job in jobs:
-                print("\t".join([job.scan.name, *job.scan.files()]))
+                print("\t".join([job.scan.name, *map(shown, job.scan.files())]))
             return 0
         if asked.analysis_level == "group":
             derivatives.write_description(settings.out, settings.root, settings.version)
-            rows = group.make(jobs, without, settings.out, settings.version)
+            rows = group.make(jobs, without, left_out, settings.out, settings.version)
             failed = [row["scan"] for row in rows if row["status"] != "done"]
-            print(f"{len(rows) - len(failed)} of {len(rows)} scans: {os.path.join(asked.output_dir, 'group_dwi.html')}")
+            print(f"{len(rows) - len(failed)} of {len(rows)} scans: "
+                  f"{shown(os.path.join(asked.output_dir, 'group_dwi.html'))}")
             if failed:
                 say(f"{len(failed)} of {len(rows)} scans failed or were not done: {', '.join(failed)}")
             return 1 if failed else 0
@@ -223,7 +249,7 @@ def main():
             return stage(asked, jobs[0])
         if not asked.skip_bids_validation:
             validate(asked.bids_dir)
-        return participant(asked, jobs, without, settings)
+        return participant(asked, jobs, without, left_out, settings)
     except (scans.Unusable, OSError, ValueError) as error:
         say(error)
         return 1

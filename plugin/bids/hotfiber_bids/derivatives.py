@@ -1,8 +1,10 @@
 """A derivatives data set: names and sidecars of BEP016 (diffusion derivatives), its description, what is ignored."""
-import json
 import os
 import shutil
-import tempfile
+import urllib.parse
+
+from . import files
+from .files import read_json, write_json, write_text
 
 BIDS_VERSION = "1.10.0"
 # BIDS itself does not know BEP016's names yet, nor pages and tables of programs: its validator is told so.
@@ -46,55 +48,30 @@ MODELS = {
 }
 
 
-def write_text(path, text):
-    """The file appears whole or not at all."""
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".", dir=os.path.dirname(path) or ".")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def write_json(path, about):
-    write_text(path, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
-
-
-def read_json(path):
-    """What the file holds; None where there is none or it is damaged."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
 def write_description(out, root, version):
     """dataset_description.json, README and .bidsignore; the user's own README stays."""
     source = read_json(os.path.join(root, "dataset_description.json"))
     source = source if isinstance(source, dict) else {}
-    origin = {"URL": os.path.relpath(root, out).replace(os.sep, "/")}
+    link = urllib.parse.quote(os.path.relpath(root, out).replace(os.sep, "/"), errors="surrogateescape")
+    origin = {"URL": link}
     if isinstance(source.get("DatasetDOI"), str):
         origin = {"URL": source["DatasetDOI"] if "://" in source["DatasetDOI"] else
                   "https://doi.org/" + source["DatasetDOI"].replace("doi:", "")}
+    name = source["Name"] if isinstance(source.get("Name"), str) and source["Name"] else os.path.basename(root)
     about = {
-        "Name": f"hotfiber of {source.get('Name') or os.path.basename(os.path.abspath(root))}",
+        "Name": f"hotfiber of {name}",
         "BIDSVersion": BIDS_VERSION,
         "DatasetType": "derivative",
         "GeneratedBy": [{"Name": "hotfiber", "Version": version,
                          "Description": "Fibre directions from diffusion MRI by higher-order tensors"}],
         "SourceDatasets": [origin],
-        "DatasetLinks": {"source": os.path.relpath(root, out).replace(os.sep, "/")},
+        "DatasetLinks": {"source": link},
         "HowToAcknowledge": "The pages sub-....html have a paragraph for a paper with its references.",
     }
     if isinstance(source.get("License"), str):
         about["License"] = source["License"]
+    files.sweep(out, {"dataset_description.json", ".bidsignore", "README.md", "group_dwi.html",
+                      "group_dwi.tsv"}.__contains__)
     path = os.path.join(out, "dataset_description.json")
     if read_json(path) != about:
         write_json(path, about)
@@ -127,38 +104,49 @@ def _response(report):
     return {"ResponseFunction": {"Type": "zsh", "Coefficients": rows}} if rows else {}
 
 
-def _move(source, target):
-    """Across file systems as well; the target appears whole."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if os.path.isdir(source):
-        shutil.rmtree(target, ignore_errors=True)
-        shutil.move(source, target)
-        return
-    beside = os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".part")
-    shutil.move(source, beside)
-    os.replace(beside, target)
+def _belongs(scan):
+    """Whether a name is one of this scan's files, and of no other's that begins alike."""
+    ends = ("_model-", "_desc-brain_mask.", "_S0map.", "_fibers.", ".html", ".json")
+    starts = tuple(scan.name + end for end in ends)
+    return lambda name: name.startswith(starts)
+
+
+def sweep(scan, out):
+    """Removes what a call that was killed has left of this scan under hidden names."""
+    for where in (scan.folder(out), scan.figures(out), out, os.path.join(out, "logs")):
+        files.sweep(where, _belongs(scan))
 
 
 def remove(scan, out):
     """What an earlier run left of this scan."""
-    folder, figures = scan.folder(out), scan.figures(out)
-    for where in (folder, figures):
+    sweep(scan, out)
+    belongs = _belongs(scan)
+    for where in (scan.folder(out), scan.figures(out)):
         for name in os.listdir(where) if os.path.isdir(where) else []:
-            if name.startswith((f"{scan.name}_model-", f"{scan.name}_desc-brain_mask.", f"{scan.name}_S0map.",
-                                f"{scan.name}_fibers.")):
+            if belongs(name):
                 path = os.path.join(where, name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+                shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
     page = os.path.join(out, f"{scan.name}.html")
     if os.path.exists(page):
         os.unlink(page)
 
 
-def publish(run, scan, out):
-    """Moves the files of a run to their names in the data set and writes their sidecars. Returns what report.json
-    says."""
+def _without(hide, value):
+    """JSON with every text of it as `hide` has it."""
+    if isinstance(value, dict):
+        return {key: _without(hide, item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without(hide, item) for item in value]
+    return hide(value) if isinstance(value, str) else value
+
+
+def publish(run, scan, out, hide):
+    """Moves the files of a run to their names in the data set and writes their sidecars. hide: takes the folders of
+    this machine out of a text. Returns what report.json says."""
     report = read_json(os.path.join(run, "report.json"))
     if not isinstance(report, dict):
         raise ValueError(f"'{run}' has no report.json that can be read")
+    report = _without(hide, report)
     remove(scan, out)
     folder = scan.folder(out)
     start = os.path.join(folder, scan.name)
@@ -166,7 +154,8 @@ def publish(run, scan, out):
         path, stem = os.path.join(run, name), name.split(".")[0]
         sidecar, target = None, None
         if name == "report.html":
-            target = os.path.join(out, f"{scan.name}.html")
+            with open(path, encoding="utf-8", errors="replace") as file:
+                write_text(os.path.join(out, f"{scan.name}.html"), hide(file.read()))
         elif name == "report.json":
             write_json(start + "_model-hot_dwimap.json", {**_model("hot", report, scan), **_response(report),
                                                           "HotfiberReport": report})
@@ -190,7 +179,7 @@ def publish(run, scan, out):
             model, parameter = MAPS[stem][:2] if stem in MAPS else ("hot", "".join(filter(str.isalnum, stem)))
             target = f"{start}_model-{model}_param-{parameter}_dwimap{name[len(stem):]}"
         if target:
-            _move(path, target)
+            files.move(path, target)
         if sidecar:
             write_json(target[:-len(".nii.gz")] + ".json", sidecar)
     return report

@@ -8,6 +8,7 @@ from . import derivatives, page
 MARKED, FEWEST = 3.5, 5
 # Scans worth a look that are listed; further ones open on demand.
 LISTED = 12
+LEFT_OUT = 200
 # name, heading, what it is, digits, the smallest spread that counts (of the median, and in units of its own)
 MEASURES = [
     ("snr", "SNR", "Signal-to-noise ratio of one b=0 volume", 1, .01, 0.),
@@ -176,7 +177,7 @@ def _table_html(rows, scores):
             "".join(lines) + "</tbody></table></div>")
 
 
-def document(name, rows, scores, without, version):
+def document(name, rows, scores, without, left_out, version):
     """The page, as text."""
     done = [row for row in rows if row["status"] == "done"]
     failed = [row for row in rows if row["status"] != "done"]
@@ -197,6 +198,11 @@ def document(name, rows, scores, without, version):
     if without:
         body += ('<section id="without"><h2>No diffusion images</h2><p>' +
                  ", ".join(f"sub-{page.text(subject)}" for subject in without) + "</p></section>\n")
+    if left_out:
+        body += ('<section id="left_out"><h2>Left out</h2><ul class="why">' + "".join(
+            f"<li>{page.text(lacks.path)}<span>{page.text(lacks.why)}</span></li>\n" for lacks in left_out[:LEFT_OUT]) +
+            "</ul>" + (f"<p>and {len(left_out) - LEFT_OUT:,} more</p>" if len(left_out) > LEFT_OUT else "") +
+            "</section>\n")
     if marked or wrong:
         words = {measure[0]: measure[1] for measure in MEASURES}
         lines = []
@@ -227,7 +233,7 @@ def document(name, rows, scores, without, version):
     return page.whole(f"{name}: diffusion scans", body + "</main>\n", version, STYLE)
 
 
-def make(jobs, without, out, version):
+def make(jobs, without, left_out, out, version):
     """Writes group_dwi.html and group_dwi.tsv; returns the rows."""
     rows = []
     for job in jobs:
@@ -250,5 +256,6 @@ def make(jobs, without, out, version):
     description = _dictionary(derivatives.read_json(os.path.join(out, "dataset_description.json")))
     name = description.get("Name") or os.path.basename(os.path.abspath(out))
     derivatives.write_text(os.path.join(out, "group_dwi.tsv"), table(rows))
-    derivatives.write_text(os.path.join(out, "group_dwi.html"), document(name, rows, scores, without, version))
+    text = document(name, rows, scores, without, left_out, version)
+    derivatives.write_text(os.path.join(out, "group_dwi.html"), text)
     return rows

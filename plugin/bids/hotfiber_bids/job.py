@@ -1,11 +1,19 @@
 """One scan from data to derivatives: in one run, or in the stages learn, part, merge and report of the workflow."""
 import contextlib
 import fcntl
+import html
 import os
+import re
 import shutil
 import time
 
-from . import derivatives, page, process
+from . import derivatives, files, page, process
+from .text import shown
+
+# Of what hotfiber has said: as much goes on record.
+LOG_LARGEST = 200 << 10
+# Options of hotfiber run whose value is a file, or several with commas between them.
+FILES = ("--mask", "--response", "--bval", "--bvec", "--grad")
 
 
 class Settings:
@@ -19,14 +27,52 @@ class Settings:
         # --outputs belongs to a run and a merge, --device to every call, the other options to what is learned.
         self.outputs = self._take("--outputs") or ["--outputs", "default,maps"]
         self.device = self._take("--device")
+        self.samples = self._take("--samples")
+        self.option_files = self._find_files()
 
     def _take(self, name):
         """An option with its value, out of the others."""
-        if name in self.options[:-1]:
-            at = self.options.index(name)
-            taken, self.options[at:at + 2] = self.options[at:at + 2], []
-            return taken
+        for at, word in enumerate(self.options):
+            if word == name and at + 1 < len(self.options):
+                taken, self.options[at:at + 2] = self.options[at:at + 2], []
+                return taken
+            if word.startswith(name + "="):
+                return self.options.pop(at).split("=", 1)
         return []
+
+    def _find_files(self):
+        """The files that options name. Their names become absolute: hotfiber is called in the data set's folder."""
+        found = []
+        for at, word in enumerate(self.options):
+            name, equals, value = word.partition("=")
+            before = self.options[at - 1] if at else ""
+            if not (equals and name in FILES) and before not in FILES:
+                continue
+            paths = [os.path.abspath(path) for path in (value if equals and name in FILES else word).split(",")]
+            found += paths
+            self.options[at] = (name + equals if equals and name in FILES else "") + ",".join(paths)
+        return found
+
+    def stamps(self):
+        """Names, sizes and times of these files."""
+        return [stamp(path) for path in self.option_files]
+
+
+def stamp(path):
+    """Name, size and time of a file, to see whether it changed."""
+    about = os.stat(path) if os.path.exists(path) else None
+    return [os.path.basename(path), *([about.st_size, about.st_mtime_ns] if about else [])]
+
+
+def _hider(folders):
+    """A function that takes these folders off the beginning of paths in a text, also in a text of HTML."""
+    ways = {way for folder in folders for way in (folder, os.path.realpath(folder)) if len(way) > 1}
+    ways |= {html.escape(way) for way in ways} | {shown(way) for way in ways}
+    if not ways:
+        return lambda text: text
+    pattern = re.compile("(?<![\\w./-])(?:" + "|".join(re.escape(way) for way in sorted(ways, key=len, reverse=True)) +
+                         ")(?:/|(?![\\w.-]))")
+    return lambda text: pattern.sub("", text)
 
 
 class Job:
@@ -42,15 +88,21 @@ class Job:
         self.failure = os.path.join(self.work, "failed.json")
         self.used = os.path.join(self.work, "used")
         self.status_path = os.path.join(settings.out, "logs", scan.name + ".json")
+        self.hide = _hider([scan.root, self.work, settings.work, settings.out,
+                            *map(os.path.dirname, settings.option_files)])
 
     # ---- What hotfiber is called with
 
-    def _input(self):
+    def _data(self):
+        """Paths as they are from the data set's folder, where hotfiber is called."""
         scan, given = self.scan, []
-        for option, path in (("--bval", scan.bval), ("--bvec", scan.bvec), ("--grad", scan.grad),
-                             ("--mask", None if "--mask" in self.settings.options else scan.mask)):
-            given += [option, path] if path else []
-        return ["-i", scan.path, *given]
+        for option, path in (("--bval", scan.bval), ("--bvec", scan.bvec), ("--grad", scan.grad)):
+            given += [option, scan.within(path)] if path else []
+        return ["-i", scan.relative, *given]
+
+    def _input(self):
+        has_mask = self.scan.mask and not any(word.split("=")[0] == "--mask" for word in self.settings.options)
+        return self._data() + (["--mask", self.scan.within(self.scan.mask)] if has_mask else [])
 
     def _common(self):
         settings = self.settings
@@ -59,7 +111,9 @@ class Job:
 
     def made_of(self):
         """What decides the result: another one means that the scan is done again."""
-        return [self.settings.version, self.scan.stamp(), self.settings.options, self.settings.outputs]
+        settings = self.settings
+        return [settings.version, [stamp(path) for path in self.scan.files()],
+                [self.hide(word) for word in settings.options], settings.outputs, settings.samples, settings.stamps()]
 
     # ---- Stages
 
@@ -85,16 +139,17 @@ class Job:
         if os.path.exists(path) and os.path.getsize(path):
             return True
         return self._call(f"part {number} of {self.settings.parts}",
-                          ["run", "--learned", self.model, "--part", f"{number}/{self.settings.parts}", "-o",
-                           self.parts, "--force", *self._common()])
+                          ["run", "--learned", self.model, *self._data(), "--part",
+                           f"{number}/{self.settings.parts}", "-o", self.parts, *self.settings.samples, "--force",
+                           *self._common()])
 
     def part_path(self, number):
         return os.path.join(self.parts, f"part-{number}-of-{self.settings.parts}.nrrd")
 
     def merge(self):
-        threads = ["--threads", str(self.settings.threads), "--progress", "none"]
-        return self._call("merge", ["merge", self.parts, "-o", self.run_folder, *self.settings.outputs, "--report",
-                                    "--force", *threads])
+        return self._call("merge", ["run", "--learned", self.model, *self._data(), "--merge", self.parts, "-o",
+                                    self.run_folder, *self.settings.samples, *self.settings.outputs, "--report",
+                                    "--force", *self._common()])
 
     def report(self):
         """The run's files to their places, the page, and the record of how it went."""
@@ -135,11 +190,26 @@ class Job:
                 os.close(handle)
 
     def whole(self):
-        """All of it in one process; the stages where it is to be in parts."""
+        """All of it in one process; the stages where it is to be in parts. What goes wrong with one scan, whatever it
+        is, is on its record and does not concern the others."""
+        try:
+            with self._alone() as alone:
+                if alone:
+                    return self.done() or self._whole()
+            return {"status": "busy", "message": "another hotfiber-bids is at work on it"}
+        except Exception as error: # pylint: disable=broad-except
+            message = shown(error) or type(error).__name__
+            with contextlib.suppress(Exception): # a full disk, most likely
+                self._failed("hotfiber-bids", 1, message)
+                return self.report()
+            return {"status": "failed", "message": self.hide(message)}
+
+    def tidy(self):
+        """Removes what a call that was killed has left of a scan that is done."""
         with self._alone() as alone:
-            if alone:
-                return self.done() or self._whole()
-        return {"status": "busy", "message": "another hotfiber-bids is at work on it"}
+            if alone and self.done():
+                shutil.rmtree(self.work, ignore_errors=True)
+                derivatives.sweep(self.scan, self.settings.out)
 
     def _whole(self):
         self.start()
@@ -154,7 +224,8 @@ class Job:
                 self.merge()
         else:
             self._call("run", ["run", *self._input(), "-o", self.run_folder, *self.settings.outputs,
-                               *self.settings.options, *self._common(), "--report", "--resume", "--force"])
+                               *self.settings.options, *self.settings.samples, *self._common(), "--report", "--resume",
+                               "--force"])
         return self.report()
 
     # ---- Helpers
@@ -176,7 +247,7 @@ class Job:
         return None
 
     def _call(self, stage, arguments):
-        ended = process.run(arguments, self.log)
+        ended = process.run(arguments, self.log, self.scan.root)
         with open(self.used, "a", encoding="utf-8") as file: # parts may run at the same time
             file.write(f"{stage}\t{ended.seconds:.3f}\t{ended.cpu_seconds:.3f}\n")
         if ended.status:
@@ -184,7 +255,7 @@ class Job:
         return ended.status == 0
 
     def _failed(self, stage, status, message):
-        message = message.replace(os.path.join(self.scan.root, ""), "") # paths as they are in the data set
+        message = self.hide(shown(message))
         derivatives.write_json(self.failure, {"stage": stage, "exit": status, "message": message})
         return False
 
@@ -201,12 +272,13 @@ class Job:
         return (derivatives.read_json(self.failure) or {}).get("message", "it failed")
 
     def _move(self):
-        derivatives.publish(self.run_folder, self.scan, self.settings.out)
+        derivatives.publish(self.run_folder, self.scan, self.settings.out, self.hide)
 
     def _log_text(self):
         try:
-            with open(self.log, encoding="utf-8", errors="replace") as file:
-                return file.read()
+            with open(self.log, "rb") as file:
+                file.seek(max(0, os.path.getsize(self.log) - LOG_LARGEST))
+                return file.read(LOG_LARGEST).decode(errors="replace")
         except OSError:
             return ""
 
@@ -226,14 +298,12 @@ class Job:
             "scan": scan.name, "subject": scan.subject, "session": scan.session, "image": scan.relative,
             "status": "failed" if failure else "done",
             **({"stage": failure["stage"], "exit": failure["exit"], "message": failure["message"]} if failure else {}),
-            "remarks": scan.remarks, "gradients": [os.path.relpath(path, scan.root).replace(os.sep, "/")
-                                                   for path in (scan.bval, scan.bvec, scan.grad) if path],
-            "mask": os.path.relpath(scan.mask, scan.root).replace(os.sep, "/") if scan.mask else None,
-            "scanner": {key: scan.metadata[key] for key in ("Manufacturer", "ManufacturersModelName",
-                                                            "MagneticFieldStrength") if key in scan.metadata},
+            "remarks": scan.remarks,
+            "gradients": [scan.within(path) for path in (scan.bval, scan.bvec, scan.grad) if path],
+            "mask": scan.within(scan.mask) if scan.mask else None, "scanner": scan.metadata,
             "seconds": round(seconds, 3), "cpu_seconds": round(cpu_seconds, 3),
             "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "made_of": self.made_of(), "log": self._log_text().splitlines()[-200:],
+            "made_of": self.made_of(), "log": [self.hide(shown(line)) for line in self._log_text().splitlines()[-200:]],
         }
 
     def _record(self, failure):

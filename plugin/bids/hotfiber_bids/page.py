@@ -1,7 +1,7 @@
 """HTML: what pages share, and the page of a scan that failed."""
 import html
 
-from .derivatives import write_text
+from .files import write_text
 
 STYLE = """\
 :root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--ink:#1c2330;--soft:#5d6779;--line:#dfe3ea;--accent:#2463c4;

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -9,6 +10,9 @@ import sys
 import threading
 import time
 
+from .text import shown
+
+LAST = 64 << 10 # bytes of what it said in which the last line is looked for
 _running = set()
 _lock = threading.Lock()
 _stopping = False
@@ -27,7 +31,7 @@ def command():
             for place in (sys.argv[0], sys.executable)]
     for path in [os.environ.get("HOTFIBER", ""), *here, shutil.which("hotfiber") or ""]:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
+            return os.path.abspath(path)
     raise SystemExit("hotfiber-bids: the command hotfiber is neither beside this program nor on the path")
 
 
@@ -66,27 +70,27 @@ class Ended:
         return self.status in (1, 2)
 
 
-def run(arguments, log):
-    """Runs hotfiber with these arguments; what it says is added to the file `log`."""
+def run(arguments, log, folder):
+    """Runs hotfiber with these arguments in a folder; what it says is added to the file `log`."""
     began = time.monotonic()
     os.makedirs(os.path.dirname(log), exist_ok=True)
     with open(log, "a", encoding="utf-8") as file:
-        file.write(f"$ hotfiber {' '.join(arguments)}\n")
+        file.write(f"$ hotfiber {shown(shlex.join(arguments))}\n")
     with open(log, "ab") as file:
         at = file.tell()
         with _lock:
             if _stopping:
                 raise SystemExit(143)
             process = subprocess.Popen([command(), *arguments, "--confine"], stdin=subprocess.DEVNULL, stdout=file,
-                                       stderr=file, preexec_fn=_end_with_parent)
+                                       stderr=file, cwd=folder, preexec_fn=_end_with_parent)
             _running.add(process)
     _, status, used = os.wait4(process.pid, 0)
     with _lock:
         _running.discard(process)
         process.returncode = os.waitstatus_to_exitcode(status)
     with open(log, "rb") as file:
-        file.seek(at)
-        lines = file.read().decode(errors="replace").strip().splitlines()
+        file.seek(max(at, os.path.getsize(log) - LAST))
+        lines = file.read(LAST).decode(errors="replace").strip().splitlines()
     code, message = process.returncode, lines[-1].strip() if lines else ""
     if code < 0:
         name = signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"

@@ -1,9 +1,18 @@
 """The diffusion scans of a BIDS data set, raw or preprocessed (QSIPrep): names, inheritance, gradients, masks."""
 import functools
-import json
 import os
+import re
+import typing
+
+from . import images
+from .text import read_json, shown
 
 IMAGES = (".nii.gz", ".nii")
+# Keys and labels of BIDS. Nothing else becomes part of a path, a command or a page.
+LABEL = re.compile(r"[0-9A-Za-z]+")
+# s/mm^2: a scan whose b-values are all up to here has no diffusion weighting.
+B0_HIGHEST = 100.
+SCANNER = ("Manufacturer", "ManufacturersModelName", "MagneticFieldStrength")
 # Not diffusion signals: parts of complex data.
 OTHER_PARTS = ("phase", "real", "imag")
 
@@ -18,11 +27,11 @@ def parse(name):
     *pairs, suffix = stem.split("_")
     entities = {}
     for pair in pairs:
-        key, dash, value = pair.partition("-")
-        if not dash or not key or not value or key in entities:
+        key, _, value = pair.partition("-")
+        if not LABEL.fullmatch(key) or not LABEL.fullmatch(value) or key in entities:
             return None
         entities[key] = value
-    return (entities, suffix, dot + extension) if suffix and dot and "-" not in suffix else None
+    return (entities, suffix, dot + extension) if dot and LABEL.fullmatch(suffix) else None
 
 
 @functools.lru_cache(maxsize=None)
@@ -69,19 +78,29 @@ def inherited_metadata(root, path, entities, suffix):
     for folder in list(_folders(root, path))[::-1]:
         for _, name in _applicable(folder, entities, suffix, ".json")[::-1]:
             try:
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    merged.update(json.load(file))
-            except (OSError, ValueError, TypeError) as error:
-                remarks.append(f"{name} cannot be read: {error}")
+                about = read_json(os.path.join(folder, name))
+                if not isinstance(about, dict):
+                    raise ValueError("no JSON object")
+                merged.update(about)
+            except (OSError, ValueError) as error:
+                remarks.append(f"{name} cannot be read: {shown(error)}")
     return merged, remarks
 
 
+def _plain(value):
+    """A number or a short text of a sidecar; None for whatever else stands there."""
+    if isinstance(value, str):
+        return value[:200]
+    return value if isinstance(value, (int, float)) and abs(value) < 1e300 else None
+
+
 class Scan:
-    """One diffusion image with what belongs to it. `problem` says in one line why it cannot be used, or is None."""
+    """One diffusion image with what belongs to it. `problem` says in one line why it cannot be used, or is None;
+    `no_series` why it is none for fibre directions, although nothing is wrong with it, or is None."""
 
     def __init__(self, root, path):
         name = os.path.basename(path)
-        self.root, self.path, self.problem, self.remarks = root, path, None, []
+        self.root, self.path, self.problem, self.no_series, self.remarks = root, path, None, None, []
         self.entities, _, self.extension = parse(name)
         self.subject, self.session = self.entities["sub"], self.entities.get("ses")
         # BIDS: a derivative is named after its source, but what `desc` said of that is no longer true.
@@ -91,14 +110,19 @@ class Scan:
         self.metadata = {}
         try:
             self._complete(name)
-        except Unusable as error:
-            self.problem = str(error)
+        except (Unusable, OSError, ValueError) as error:
+            self.problem = shown(error)
+        try:
+            self.no_series = self._no_series()
+        except (OSError, ValueError): # hotfiber says what is wrong with the file
+            pass
 
     def _complete(self, name):
         if not os.path.exists(self.path):
             raise Unusable(f"{name} is a link to data that are not here; `datalad get` or `git annex get` fetches them")
         find = functools.partial(inherited, self.root, self.path, self.entities)
-        self.metadata, self.remarks = inherited_metadata(self.root, self.path, self.entities, "dwi")
+        metadata, self.remarks = inherited_metadata(self.root, self.path, self.entities, "dwi")
+        self.metadata = {key: _plain(metadata[key]) for key in SCANNER if _plain(metadata.get(key)) is not None}
         self.bval, self.bvec, self.grad = find("dwi", ".bval"), find("dwi", ".bvec"), find("dwi", ".b")
         if self.bval and self.bvec:
             self.grad = None
@@ -121,10 +145,25 @@ class Scan:
                 found.append((len(rest), name))
         return os.path.join(folder, max(found)[1]) if found else None
 
+    def _no_series(self):
+        """b=0 volumes alone are for the correction of distortions, one volume is a map or a mean of others."""
+        if os.path.exists(self.path) and images.volumes(self.path) == 1:
+            return "one volume: no diffusion series"
+        table = self.bval or self.grad
+        b = images.b_values(table, column=None if self.bval else 3) if table else []
+        if b and all(0 <= value <= B0_HIGHEST for value in b):
+            return "b=0 volumes only, as for distortion correction: no diffusion series"
+        return None
+
+    def within(self, path):
+        """A path of the data set as it is from its folder: hotfiber is called there, so that no name above it goes
+        into what is shared."""
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
+
     @property
     def relative(self):
         """The image's path in its data set."""
-        return os.path.relpath(self.path, self.root).replace(os.sep, "/")
+        return self.within(self.path)
 
     def folder(self, out):
         """Where the scan's derivatives go."""
@@ -138,55 +177,80 @@ class Scan:
         paths = (self.path, self.bval, self.bvec, self.grad, self.mask)
         return [path for path in paths if path and os.path.exists(path)]
 
-    def stamp(self):
-        """Sizes and times of what is read, to see whether it changed."""
-        about = []
-        for path in self.files():
-            stat = os.stat(path)
-            about.append([os.path.basename(path), stat.st_size, stat.st_mtime_ns])
-        return about
+
+class LeftOut(typing.NamedTuple):
+    """What is no scan: its path in the data set, and why. failed: something is wrong with it."""
+
+    path: str
+    why: str
+    failed: bool = False
 
 
-def subjects(root):
-    """Labels of the subjects that have a folder."""
+def _folder_names(folder, prefix):
+    """Labels of the folders `prefix`LABEL in a folder, and the names of those that are no labels."""
     try:
-        names = sorted(os.listdir(root))
+        names = sorted(os.listdir(folder))
     except OSError as error:
-        raise Unusable(f"'{root}' cannot be read: {error.strerror}")
-    return [name[4:] for name in names if name.startswith("sub-") and os.path.isdir(os.path.join(root, name))]
+        raise Unusable(f"'{shown(folder)}' cannot be read: {error.strerror}")
+    names = [name for name in names if name.startswith(prefix) and os.path.isdir(os.path.join(folder, name))]
+    labels = [name[len(prefix):] for name in names if LABEL.fullmatch(name[len(prefix):])]
+    return labels, [name for name in names if name[len(prefix):] not in labels]
 
 
-def _images(root, subject, sessions):
+NO_LABEL = "labels of BIDS are letters and digits"
+
+
+def _images(root, subject, sessions, left_out):
+    """Paths of a subject's diffusion images. What is in their place and is none is added to left_out."""
     folder = os.path.join(root, f"sub-{subject}")
     below = [""] if not sessions else []
     if os.path.isdir(folder):
-        below += [name for name in sorted(os.listdir(folder))
-                  if name.startswith("ses-") and (not sessions or name[4:] in sessions)]
+        labels, odd = _folder_names(folder, "ses-")
+        below += [f"ses-{label}" for label in labels if not sessions or label in sessions]
+        left_out += [LeftOut(f"sub-{subject}/{name}", NO_LABEL) for name in odd if not sessions]
     for session in below:
-        for name, entities, suffix, extension in _listing(os.path.join(folder, session, "dwi")):
-            if (suffix == "dwi" and extension in IMAGES and entities.get("sub") == subject and
-                    entities.get("part") not in OTHER_PARTS):
-                yield os.path.join(folder, session, "dwi", name)
+        where = os.path.join(folder, session, "dwi")
+        start = "/".join(word for word in (f"sub-{subject}", session, "dwi") if word)
+        for name in sorted(os.listdir(where)) if os.path.isdir(where) else []:
+            parsed = parse(name)
+            if not parsed:
+                if name.endswith(IMAGES):
+                    left_out.append(LeftOut(f"{start}/{name}", f"no name of BIDS: {NO_LABEL}"))
+                continue
+            entities, suffix, extension = parsed
+            if suffix != "dwi" or extension not in IMAGES or entities.get("part") in OTHER_PARTS:
+                continue
+            if entities.get("sub") == subject:
+                yield os.path.join(where, name)
+            else:
+                left_out.append(LeftOut(f"{start}/{name}", "its name is of another subject than its folder"))
 
 
 def find(root, labels=None, sessions=None, listed_in=None):
-    """All scans, and the subjects that have none. labels, sessions: only these, without or with `sub-` and `ses-`.
-    listed_in: the data set whose subjects are meant, where the images are in another one."""
+    """All scans, the subjects that have none, and what is left out, a list of LeftOut. labels, sessions: only these,
+    without or with `sub-` and `ses-`. listed_in: the data set whose subjects are meant, where the images are in another
+    one."""
     plain = lambda names, prefix: [name[len(prefix):] if name.startswith(prefix) else name for name in names or []]
     labels, sessions = plain(labels, "sub-"), plain(sessions, "ses-")
-    there = subjects(listed_in or root)
-    if not there:
-        raise Unusable(f"'{listed_in or root}' has no folder sub-...: it is not a BIDS data set")
+    home = listed_in or root
+    there, odd = _folder_names(home, "sub-")
+    if not there and not odd:
+        raise Unusable(f"'{shown(home)}' has no folder sub-...: it is not a BIDS data set")
     unknown = [label for label in labels if label not in there]
     if unknown:
-        raise Unusable(f"there is no subject {', '.join(unknown)} in '{listed_in or root}'; there are "
+        raise Unusable(f"there is no subject {', '.join(map(shown, unknown))} in '{shown(home)}'; there are "
                        f"{', '.join(there[:8])}{' ...' if len(there) > 8 else ''}")
-    scans, without = [], []
+    scans, without, left_out = [], [], [LeftOut(name, NO_LABEL) for name in odd if not labels]
     for subject in labels or there:
-        images = list(_images(root, subject, sessions))
-        scans += [Scan(root, path) for path in images]
-        if not images:
+        try:
+            found = [Scan(root, path) for path in _images(root, subject, sessions, left_out)]
+        except (OSError, Unusable) as error:
+            left_out.append(LeftOut(f"sub-{subject}", shown(error), True))
+            continue
+        if not found:
             without.append(subject)
+        left_out += [LeftOut(scan.relative, scan.no_series) for scan in found if scan.no_series]
+        scans += [scan for scan in found if not scan.no_series]
     named = {}
     for scan in scans:
         named.setdefault(scan.name, []).append(scan)
@@ -195,4 +259,4 @@ def find(root, labels=None, sessions=None, listed_in=None):
             scan.problem = (f"{os.path.basename(scan.path)} and {os.path.basename(alike[0].path)} differ in desc "
                             "alone, and their results would have one name; move one of them away")
             scan.name = os.path.basename(scan.path).split(".")[0].rsplit("_", 1)[0].replace("_desc-", "_rec-desc")
-    return scans, without
+    return scans, without, left_out

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,27 @@ hot_status hot_output_check_distinct(hot_context *context, const char *input, co
                             "the output '%s' is the same file as the input '%s'; give it another name", output, input);
 }
 
+/* Annexed content belongs to every link to it and is kept by its sum; a file without permission to write root would
+ * replace all the same. */
+hot_status hot_output_check_link(hot_context *context, const char *path, const char *target)
+{
+    static const char annex[] = "/.git/annex/objects/";
+    char folder[PATH_MAX], real[PATH_MAX + sizeof annex] = "";
+    struct stat there;
+    snprintf(folder, sizeof folder, "%.*s", hot_path_folder_length(target), target);
+    if (realpath(folder[0] ? folder : ".", real))
+        strcat(real, "/");
+    char given[PATH_MAX + 2];
+    snprintf(given, sizeof given, "/%s", target); /* the object need not be there, nor its folder */
+    const int annexed = strstr(real, annex) || strstr(given, annex);
+    const int fixed = strcmp(path, target) != 0 && stat(target, &there) == 0 && !(there.st_mode & 0222);
+    if (!annexed && !fixed)
+        return HOT_OK;
+    const char *way = annexed ? "`datalad unlock` or `git annex unlock` makes a file of it" : "make that writable";
+    return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': it is a link to a file that must stay as it "
+                            "is ('%s'); %s, or remove the link, or give another name", path, target, way);
+}
+
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
 {
     memset(output, 0, sizeof *output);
@@ -50,6 +72,8 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
         status = errno == ENOMEM ? HOT_ERROR_MEMORY
                                  : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
                                                     strerror(errno));
+    if (status == HOT_OK)
+        status = hot_output_check_link(context, path, output->target);
     if (status == HOT_OK)
         status = hot_parents_make(context, output->target, &output->parents);
     if (status == HOT_OK) {

@@ -22,8 +22,12 @@ typedef struct hot_output {
  * overwritten. "-", NULL and files that are not there are no conflict. Call it before the input is read. */
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output);
 
+/* HOT_ERROR_FILE where `path` is a link to a file that must stay as it is: one of git-annex, or one that nobody may
+ * write. target: hot_links_follow of it. */
+hot_status hot_output_check_link(hot_context *context, const char *path, const char *target);
+
 /* Prepares an output; folders that lack above it are made. A path that is a link stands for what it leads to.
- * Errors: HOT_ERROR_FILE when it cannot be written there. */
+ * Errors: HOT_ERROR_FILE when it cannot be written there; those of hot_output_check_link. */
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output);
 /* The stream to write to (opened on the first call). A library that writes by name uses output->temporary instead. */
 hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file);
