@@ -18,6 +18,7 @@
 #include "io/common/parents.h"
 #include "io/common/report.h"
 #include "io/common/temporary.h"
+#include "outputs.h"
 
 static hot_status fail(hot_context *context, const char *what, const char *path)
 {
@@ -164,7 +165,8 @@ static int is_page(hot_context *context, const char *folder)
     return strstr(head, "<meta name=\"generator\" content=\"hotfiber\">") != NULL;
 }
 
-/* A folder may be replaced only when it is a run's and holds nothing that the run did not write. */
+/* A folder may be replaced only when it is a run's and holds nothing that the run did not write: what its report.json
+ * names, which may be anybody's, and is a name that runs give. */
 static hot_status check_ours(hot_context *context, const char *path, const names *list)
 {
     cJSON *report = NULL;
@@ -183,7 +185,7 @@ static hot_status check_ours(hot_context *context, const char *path, const names
         int folder = list->name[i][length - 1] == '/';
         int known = strcmp(list->name[i], "report.json") == 0;
         if (!folder && !known)
-            known = report_names(report, list->name[i]) ||
+            known = (hot_run_output_known(list->name[i]) && report_names(report, list->name[i])) ||
                 (strcmp(list->name[i], "report.html") == 0 && is_page(context, path));
         for (size_t j = 0; j < list->count && folder && !known; j++) /* a folder with files in it is known by them */
             known = j != i && strncmp(list->name[j], list->name[i], length) == 0;

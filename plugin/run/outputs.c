@@ -103,6 +103,22 @@ const char *hot_run_output_name(size_t index, const char **file, const char **he
     return outputs[index].name;
 }
 
+int hot_run_output_known(const char *file)
+{
+    /* beside those of the table: other tissues' responses and harmonics, a file per fibre, the page */
+    static const char *const more[] = {"response_", "tissue_", "gm.nii.gz", "csf.nii.gz", "fiber_", "report.html"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (strncmp(file, more[i], strlen(more[i])) == 0 && !strchr(file, '/'))
+            return 1;
+    for (int i = 0; i < OUTPUTS; i++) {
+        const size_t length = strlen(outputs[i].file);
+        const int folder = !strchr(outputs[i].file, '.');
+        if (strncmp(file, outputs[i].file, length) == 0 && file[length] == (folder ? '/' : '\0'))
+            return 1;
+    }
+    return 0;
+}
+
 /* ---- Which ------------------------------------------------------------------------------------------------- */
 
 /* What is missing for it, as words of a message; NULL: nothing. */

@@ -26,6 +26,9 @@ int hot_run_outputs_want_cones(hot_run_outputs set);
  * background of the picture. */
 hot_status hot_run_outputs_prepare(hot_run_job *job);
 
+/* Whether a run may leave a file of this name, from its folder on. */
+int hot_run_output_known(const char *file);
+
 /* Writes them into the job's folder. */
 hot_status hot_run_outputs_write(hot_run_job *job);
 

@@ -460,6 +460,17 @@ for words in bad:
             check(done.returncode == 1 and done.stderr.count("\n") == 1 and not done.stdout,
                   f"run --learned with {words} {at}: {done.returncode} {done.stderr}")
 put("parts/part-1-of-1.nrrd", part)
+os.remove("learned/report.json")
+put("learned/precious.txt", "precious")
+os.mkdir("learned/notes")
+put("learned/notes/precious.txt", "precious")
+names = ["precious.txt", "notes/precious.txt", *os.listdir("learned")]
+put("learned/report.json", json.dumps({"hotfiber": "0.2.0", "files": names}))
+done = hotfiber(*run, "-o", "learned", "--force")
+check(done.returncode == 1 and "precious.txt" in done.stderr, f"a false report.json: {done.returncode} {done.stderr}")
+check(os.path.exists("learned/precious.txt") and os.path.exists("learned/notes/precious.txt"), "files of the user's")
+os.remove("learned/report.json"), os.remove("learned/precious.txt"), shutil.rmtree("learned/notes")
+before.pop("./learned/report.json")
 after = tree()
 for name in ("./stdout", "./stderr", "./parts/part-1-of-1.nrrd", "./false.json"):
     before.pop(name, None), after.pop(name, None)

@@ -182,7 +182,7 @@ for line, words in (("dim: 2,0,2,7", ("dim", "2,0,2,7")), ("dim: 2,2", ("2 sizes
           ([line] if line.split(":")[0] not in "dim layout datatype" else []) + tail)
     refused("info", "-i", "bad.mif", words=words)
 write(head + tail, 20)
-refused("info", "-i", "bad.mif", words=("truncated", "56"))
+refused("info", "-i", "bad.mif", words=("too short", "56"))
 write(head + tail[:-2] + ["END"])
 refused("info", "-i", "bad.mif", words=("`file:`",))
 write(head + tail[:-2] + ["file: none.dat 0", "END"])
