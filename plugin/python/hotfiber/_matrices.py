@@ -27,7 +27,8 @@ _ENTRIES = np.float32, np.float64, np.complex64, np.complex128
 
 
 def heev(matrices: ArrayLike, *, UPLO: str = "L", largest: int | None = None, vectors: bool = True,
-         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev:
+         out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+         progress: Progress = None) -> Heev:
     """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
 
     matrices: (..., n, n), n at most 1024, in any order in memory. Complex and real types, computed in single
@@ -55,8 +56,8 @@ def heev(matrices: ArrayLike, *, UPLO: str = "L", largest: int | None = None, ve
     is_complex, single = native.kind == "c", native in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
-    # The library reads the lower triangle of columns that lie together. Where rows do, that is the upper triangle of the
-    # transposed, which is the conjugate.
+    # The library reads the lower triangle of columns that lie together. Where rows do, that is the upper triangle of
+    # the transposed, which is the conjugate.
     if there:
         matrices = matrices.packed("matrices", swapped=not upper)
     else:
