@@ -1,6 +1,7 @@
 /* CP decomposition: arguments, defaults, the choice of a backend, and the order of the terms. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <hotfiber/device.h>
@@ -135,13 +136,12 @@ static void sort_terms(hot_cpd_args *args)
     }
 }
 
-/* The exponent of the largest value, 0 where products and fourth powers (the start HOSVD) of such values are well inside the range of
- * its precision, or where it is 0, NaN or Inf. */
+/* The exponent of the largest value, 0 where products and fourth powers (the start HOSVD) of such values are well
+ * inside the range of its precision, or where it is 0, NaN or Inf. */
 static int far_exponent(const hot_context *context, const hot_cpd_args *args)
 {
-    enum { USUAL_F32 = 30, USUAL_F64 = 100 };
     const size_t total = args->n[0] * args->n[1] * args->n[2];
-    const int threads = hot_context_threads(context), usual = args->f64 ? USUAL_F64 : USUAL_F32;
+    const int threads = hot_context_threads(context);
     double largest = 0;
     int exponent = 0;
     if (args->f64) {
@@ -160,7 +160,7 @@ static int far_exponent(const hot_context *context, const hot_cpd_args *args)
     if (!(largest > 0) || isinf(largest))
         return 0;
     frexp(largest, &exponent);
-    return exponent > usual || exponent < -usual ? exponent : 0;
+    return abs(exponent) > HOT_CPD_USUAL_EXPONENT ? exponent : 0;
 }
 
 /* The tensor times 2^-exponent; values that become too small for a number of full precision count for nothing beside

@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+/* Tensors in host memory whose largest value is farther from 1 than this power of two are scaled. */
+enum { HOT_CPD_USUAL_EXPONENT = 40 };
+
 /* One product of the tensor with two factors. factor[mode] is not read. Pointers in the arrays' precision. */
 typedef struct hot_mttkrp_args {
     int f64, mode; /* mode: 0, 1, 2 */

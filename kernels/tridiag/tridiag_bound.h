@@ -1,9 +1,9 @@
 /* How many eigenvalues of a symmetric tridiagonal matrix lie below a bound: low <= lambda < high has to hold where an
  * eigenvalue is the bound, as it often is with diagonal matrices, graphs and other matrices of small integers.
  *
- * The pivots d_k = (a_k - x) - b_k^2 / d_(k-1) have the sign of the eigenvalues of T - x. They are computed in double with
- * a bound of their error (a running error analysis: Higham, Accuracy and Stability of Numerical Algorithms, section
- * 3.3). If a pivot is not larger than that, its sign is not known, and all is done again in pairs of doubles, about
+ * The pivots d_k = (a_k - x) - b_k^2 / d_(k-1) have the signs of the eigenvalues of T - x. They are computed in double
+ * with a bound of their error (a running error analysis: Higham, Accuracy and Stability of Numerical Algorithms,
+ * section 3.3). If a pivot is not larger than that, its sign is not known, and all is done again in pairs of doubles, about
  * 100 bits (Dekker 1971); there a pivot that cannot be told from 0 is 0. A last pivot of 0 is an eigenvalue equal to
  * the bound, and not below it. Off-diagonals of 0 divide the matrix. The CPU and the GPU count alike. */
 #ifndef HOT_TRIDIAG_BOUND_H
@@ -89,7 +89,7 @@ HOT_FN int64_t tridiag_below_quickly(const hot_tridiag_given *matrix, double x)
     return below;
 }
 
-/* In pairs of doubles; everything is scaled by a power of two. */
+/* In pairs of doubles. */
 HOT_FN int64_t tridiag_below_carefully(const hot_tridiag_given *matrix, double x)
 {
     int64_t below = 0;
@@ -100,7 +100,8 @@ HOT_FN int64_t tridiag_below_carefully(const hot_tridiag_given *matrix, double x
         if (k + 1 < matrix->n)
             largest = fmax(largest, fabs(tridiag_value_at(matrix->b, matrix->f64, k)));
     }
-    frexp(largest, &exponent);
+    if (largest > 0x1p300 || largest < 0x1p-300) /* else nothing that counts over- or underflows */
+        frexp(largest, &exponent);
     x = ldexp(x, -exponent);
     hot_pair d = {1, 0};
     for (size_t k = 0; k < matrix->n; k++) {
@@ -165,7 +166,7 @@ HOT_FN float tridiag_beside_f32(float x, int above)
 /* An eigenvalue of low <= lambda < high, which its tolerance may have moved out. */
 HOT_FN double tridiag_within(double value, double low, double high)
 {
-    return fmax(value >= high ? tridiag_just_below(high) : value, low);
+    return fmax(value >= high ? tridiag_just_below(high) : value, low) + 0.0; /* no zero has a sign */
 }
 
 HOT_FN float tridiag_within_f32(float value, double low, double high)
@@ -174,7 +175,7 @@ HOT_FN float tridiag_within_f32(float value, double low, double high)
         value = (double)(float)high < high ? (float)high : tridiag_beside_f32((float)high, 0);
     if ((double)value < low)
         value = (double)(float)low >= low ? (float)low : tridiag_beside_f32((float)low, 1);
-    return value;
+    return value + 0.0f;
 }
 
 #endif

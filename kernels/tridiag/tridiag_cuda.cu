@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(THREADS) tridiag_sweeps(const __grid_constant_
         out[at] = plan.options.range == HOT_TRIDIAG_VALUE
                       ? as_bounded((OUT)ldexp((double)(low + (high - low) / 2), info.exponent), plan.options.low,
                                    plan.options.high)
-                      : (OUT)ldexp((double)(low + (high - low) / 2), info.exponent);
+                      : (OUT)ldexp((double)(low + (high - low) / 2), info.exponent) + (OUT)0;
 }
 
 /* ---- Host -------------------------------------------------------------------------------------------------------- */

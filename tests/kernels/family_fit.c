@@ -66,7 +66,8 @@ static void check_weighted(check_run *run, size_t rows, size_t columns, size_t c
     uint8_t *want_flags = malloc(count + 1);
     for (size_t i = 0; i < count * rows; i++)
         weight_values[i] = expf(-2 * fabsf(weight_values[i]));
-    for (size_t i = every == 1 ? 0 : 7; i < count; i += every) /* and hardly any weight but for too few rows: normal equations do not do */
+    /* and hardly any weight but for too few rows: normal equations do not do */
+    for (size_t i = every == 1 ? 0 : 7; i < count; i += every)
         for (size_t r = columns - 1; r < rows; r++)
             weight_values[i * rows + r] *= 1e-9f;
     for (size_t i = 5; i < count; i += 50) /* now and then: NaN, no weight, a weight below zero */

@@ -299,7 +299,9 @@ template <typename T> __global__ void __launch_bounds__(256)
                 const size_t r = first + s;
                 const bool here = r < (size_t)rank;
                 left[s][e] = here && i0 + e < ni ? (T)a[i0 + e + ni * r] : (T)0;
-                right[s][e] = here && j0 + e < nj ? (T)(b[j0 + e + nj * r] * ((double)(T)lambda[r] * c[k + nk * r])) : (T)0;
+                /* the weight as the caller gets it */
+                const double weight = here ? (double)(T)lambda[r] * c[k + nk * r] : 0;
+                right[s][e] = here && j0 + e < nj ? (T)(b[j0 + e + nj * r] * weight) : (T)0;
             }
             __syncthreads();
 #pragma unroll

@@ -11,9 +11,9 @@ extern "C" {
 typedef enum hot_tridiag_range {
     HOT_TRIDIAG_ALL = 0, /* all n eigenvalues */
     HOT_TRIDIAG_INDEX,   /* eigenvalues first ... last in ascending order, counted from 0 */
-    HOT_TRIDIAG_VALUE    /* eigenvalues in low <= lambda < high. Which these are is decided in about 100 bits: an
-                            eigenvalue of the given matrix that equals a bound counts as equal. No value returned lies
-                            outside, whatever its tolerance */
+    HOT_TRIDIAG_VALUE    /* eigenvalues in low <= lambda < high. Which these are is decided to about 100 bits of
+                            the norm: an eigenvalue of the given matrix that equals a bound counts as equal. No value
+                            returned lies outside, whatever its tolerance */
 } hot_tridiag_range;
 
 typedef struct hot_tridiag_options {
