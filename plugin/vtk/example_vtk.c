@@ -1,8 +1,8 @@
 /* How a program in C gets VTK's objects without being linked to VTK: it loads libhotvtk when it wants it.
  *
- *   example_vtk libhotvtk.so.0.2 lines  directions.nrrd out.vtp
- *   example_vtk libhotvtk.so.0.2 image  directions.nrrd out.vti
- *   example_vtk libhotvtk.so.0.2 glyphs tensors.nrrd    out.vtp */
+ *   example_vtk libhotvtk.so.0.3 lines  directions.nrrd out.vtp
+ *   example_vtk libhotvtk.so.0.3 image  directions.nrrd out.vti
+ *   example_vtk libhotvtk.so.0.3 glyphs tensors.nrrd    out.vtp */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -32,7 +32,7 @@ PROGRAM
 cat >CMakeLists.txt <<'LISTS'
 cmake_minimum_required(VERSION 3.21)
 project(user C)
-find_package(hotfiber 0.2 REQUIRED)
+find_package(hotfiber 0.3 REQUIRED)
 add_executable(user main.c)
 target_link_libraries(user hotfiber::hotfiber)
 LISTS
@@ -143,7 +143,7 @@ needs_none() {
 }
 mkdir static-user
 cp main.c static-user/
-sed 's/ 0.2 REQUIRED/ REQUIRED COMPONENTS static/; s/hotfiber::hotfiber/hotfiber::hotfiber_static/' CMakeLists.txt \
+sed 's/ 0.3 REQUIRED/ REQUIRED COMPONENTS static/; s/hotfiber::hotfiber/hotfiber::hotfiber_static/' CMakeLists.txt \
     >static-user/CMakeLists.txt
 cmake -S static-user -B static-user/build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 &&
     cmake --build static-user/build >>cmake.log 2>&1 || { cat cmake.log; exit 1; }

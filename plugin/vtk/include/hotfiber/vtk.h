@@ -3,7 +3,7 @@
  * VTK is C++; this header is not. A host that has its own VTK should not load another one: link or dlopen libhotvtk
  * only where the VTK of the system is the host's (hotfiber's own .vtp and .vti files need no VTK at all):
  *
- *     void *library = dlopen("libhotvtk.so.0.2", RTLD_NOW | RTLD_LOCAL);
+ *     void *library = dlopen("libhotvtk.so.0.3", RTLD_NOW | RTLD_LOCAL);
  *     hot_vtk_lines_function *lines = (hot_vtk_lines_function *)dlsym(library, "hot_vtk_lines");
  *
  * Every object is handed over as a pointer to a vtkPolyData or vtkImageData, with one reference that is the caller's:
