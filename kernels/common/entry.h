@@ -34,8 +34,8 @@ HOT_API void hot_entry_leave(const char *unused);
 #define HOT_ENTRY(context) \
     __attribute__((cleanup(hot_entry_leave), unused)) const char hot_entry_scope = (hot_entry_enter(context), 0)
 
-/* The context of the call that the calling thread is in, for loops far below it that ask whether it is cancelled; NULL in
- * other threads. */
+/* The context of the call that the calling thread is in, for loops far below it that ask whether it is cancelled; NULL
+ * in other threads. */
 HOT_API hot_context *hot_entry_context(void);
 /* Whether that call is cancelled. */
 HOT_API int hot_entry_cancelled(void);

@@ -1,4 +1,4 @@
-/* Cancelling inside one item: loops whose length is the user's choice ask now and then whether the call is cancelled. */
+/* Cancelling inside one item: loops whose length is the user's choice ask now and then whether to go on. */
 #ifndef HOT_COMMON_POLL_H
 #define HOT_COMMON_POLL_H
 

@@ -272,7 +272,8 @@ int main(void)
 {
     /* Decimal comma and grouping; letters whose cases are not those of ASCII, in one byte; a decimal point of two bytes
      * and another way of grouping. Of our own making, where the machine has the sources. */
-    static const char *const locales[][3] = {{"de_DE.UTF-8", "de_DE", "UTF-8"}, {"tr_TR.ISO-8859-9", "tr_TR", "ISO-8859-9"},
+    static const char *const locales[][3] = {{"de_DE.UTF-8", "de_DE", "UTF-8"},
+                                             {"tr_TR.ISO-8859-9", "tr_TR", "ISO-8859-9"},
                                              {"ps_AF.UTF-8", "ps_AF", "UTF-8"}};
     char host_half[32];
     CHECK(mkdtemp(root) != NULL, "%s", root);
