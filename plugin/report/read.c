@@ -5,6 +5,7 @@
 
 #include "core/grid_match.h"
 #include "core/image.h"
+#include "common/foreign_text.h"
 #include "dwi/summary.h"
 #include "page.h"
 

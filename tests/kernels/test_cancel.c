@@ -115,7 +115,7 @@ static hot_status pairs_16_3(hot_context *c, const double *x, double *y) { retur
 static hot_status pairs_12_11(hot_context *c, const double *x, double *y) { return pairs(c, 12, 11, x, y); }
 static hot_status one_start(hot_context *context, int order, int dim, hot_shift shift, const double *x, double *y)
 {
-    const hot_sshopm_options options = {.size = sizeof options, .shift = shift, .tolerance = -1,
+    const hot_sshopm_options options = {.size = sizeof options, .shift = shift, .tolerance = HOT_ZERO,
                                         .max_iterations = INT32_MAX};
     return hot_sshopm_f64(context, &options, order, dim, 1, x, hot_symtensor_count(order, dim), 1, x, y, y + 1, NULL,
                           NULL);
@@ -146,7 +146,7 @@ static hot_status rows_2000000(hot_context *c, const double *x, double *y)
 }
 static hot_status rank_900(hot_context *c, const double *x, double *y)
 {
-    const hot_cpd_options options = {.size = sizeof options, .rank = 900, .iterations = 50, .tolerance = -1};
+    const hot_cpd_options options = {.size = sizeof options, .rank = 900, .iterations = 50, .tolerance = HOT_ZERO};
     return hot_cpd_f64(c, &options, 1000, 30, 30, x, y, y + 900, y + 901000, y + 930000, NULL);
 }
 static hot_status inverse(hot_context *c, const double *x, double *y)

@@ -99,7 +99,7 @@ static hot_status clean(hot_context *c, double *y)
 }
 static hot_status decomposition(hot_context *c, double *y)
 {
-    const hot_cpd_options options = {.size = sizeof options, .rank = 4, .iterations = 5, .tolerance = -1};
+    const hot_cpd_options options = {.size = sizeof options, .rank = 4, .iterations = 5, .tolerance = HOT_ZERO};
     return hot_cpd_f64(c, &options, 20, 30, 25, x, y, y + 4, y + 100, y + 300, NULL);
 }
 static hot_status product(hot_context *c, double *y) { return hot_mttkrp_f64(c, 2, 30, 30, 30, 8, x, x, x, x, y); }
@@ -123,10 +123,10 @@ static hot_status pipeline(hot_context *c, double *y, const char *model, const c
     const hot_phantom_options shape = {.size = sizeof shape, .layout = HOT_PHANTOM_BUNDLES, .volume = {10, 10, 3},
                                        .directions = 30, .b0 = 3};
     hot_run_options options = {.size = sizeof options};
-    options.fit = (hot_fit_options){.size = sizeof options.fit, .model = model, .order = 4, .regularise = -1,
-                                    .weighted = -1};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1,
-                                        .min_angle = -1, .min_amplitude = -1};
+    const hot_fit_options fit = {.size = sizeof fit, .model = model, .order = 4};
+    const hot_peaks_options peaks = {.size = sizeof peaks, .method = method};
+    options.fit = &fit;
+    options.peaks = &peaks;
     hot_status status = hot_phantom_create(c, &shape, &phantom);
     if (status == HOT_OK)
         status = hot_run_compute(c, hot_phantom_dwi(phantom), &options, &fields, NULL);
@@ -134,7 +134,7 @@ static hot_status pipeline(hot_context *c, double *y, const char *model, const c
         memcpy(y, hot_fiber_field_peaks(fields.fibers), 300 * 9 * sizeof(float));
         memcpy(y + 2000, hot_tensor_field_values(fields.tensors), 300 * 15 * sizeof(float));
     }
-    hot_run_fields_free(c, &fields);
+    hot_run_fields_free(&fields);
     hot_phantom_destroy(&phantom);
     return status;
 }

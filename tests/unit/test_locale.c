@@ -88,8 +88,8 @@ static void all_files(const char *to, const char *from, const char *host_half)
     /* runs: a whole one with its page, one in parts */
     hot_run_options run = {.size = sizeof run, .input = in(from, "dwi.nii.gz"), .output = in(to, "run"),
                            .outputs = "all"};
-    run.fit = (hot_fit_options){.size = sizeof run.fit, .order = 4, .regularise = .0625, .weighted = -1};
-    run.peaks = (hot_peaks_options){.size = sizeof run.peaks, .threshold = -1, .min_angle = -1, .min_amplitude = -1};
+    const hot_fit_options fourth = {.size = sizeof fourth, .order = 4, .regularise = .0625};
+    run.fit = &fourth;
     DO(hot_run(context, &run, NULL));
     DO(hot_run_report(context, in(to, "run"), NULL, in(to, "report.html")));
     run.outputs = NULL;
@@ -104,12 +104,12 @@ static void all_files(const char *to, const char *from, const char *host_half)
 
     /* every format */
     hot_run_options compute = {.size = sizeof compute, .axial_diffusivity = 1.7e-3, .radial_diffusivity = .2e-3};
-    compute.peaks = (hot_peaks_options){.size = sizeof compute.peaks, .method = "maxima", .threshold = -1,
-                                        .min_angle = -1, .min_amplitude = -1};
+    const hot_peaks_options maxima = {.size = sizeof maxima, .method = "maxima"};
+    compute.peaks = &maxima;
     DO(hot_run_compute(context, dwi, &compute, &fields, NULL));
     compute.axial_diffusivity = compute.radial_diffusivity = 0;
-    compute.fit = (hot_fit_options){.size = sizeof compute.fit, .model = "adc", .order = 2, .regularise = -1,
-                                    .weighted = -1};
+    const hot_fit_options second = {.size = sizeof second, .model = "adc", .order = 2};
+    compute.fit = &second;
     DO(hot_run_compute(context, dwi, &compute, &diffusion, NULL));
     if (!fields.tensors || !diffusion.tensors)
         return;
@@ -185,8 +185,8 @@ static void all_files(const char *to, const char *from, const char *host_half)
     hot_response_destroy(&response);
     hot_tensor_field_destroy(&tensors);
     hot_tensor_field_destroy(&harmonics);
-    hot_run_fields_free(context, &fields);
-    hot_run_fields_free(context, &diffusion);
+    hot_run_fields_free(&fields);
+    hot_run_fields_free(&diffusion);
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     free(map);

@@ -62,7 +62,8 @@ static void check_table(hot_context *context)
     for (size_t i = 0; (row = hot_run_row_at(i)); i++, rows++)
         for (size_t u = 0; u < sizeof uses / sizeof *uses; u++) {
             hot_run_job job = {.context = context, .mask = mask, .response = response,
-                               .options = {.fit = {.tissue_count = 1, .direction_count = 2}}};
+                               .fit = {.tissue_count = 1, .direction_count = 2}};
+            job.options.fit = &job.fit, job.options.peaks = &job.peaks, job.options.signal = &job.signal;
             char *before = describe(&job, uses[u]);
             change((void *)(uintptr_t)hot_run_member(&job.options, row), row, &job);
             char *after = describe(&job, uses[u]);
@@ -76,6 +77,7 @@ static void check_table(hot_context *context)
 
     /* A file counts by what is in it. */
     hot_run_job job = {.context = context, .options = {.response = "option_file,option_file", .mask = "option_file"}};
+    job.options.fit = &job.fit, job.options.peaks = &job.peaks, job.options.signal = &job.signal;
     char *before = describe(&job, HOT_RESUMES);
     file = fopen("option_file", "r+b");
     CHECK(file && fputc('C', file) == 'C' && fclose(file) == 0, "another content");

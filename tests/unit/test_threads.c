@@ -112,7 +112,7 @@ static void simulate(hot_context *context, const char *what)
     hot_tensor_field *tensors = NULL;
     const hot_phantom_options shape = {.size = sizeof shape, .layout = HOT_PHANTOM_BUNDLES, .volume = {8, 8, 3},
                                        .directions = 30, .b0 = 3};
-    hot_fit_options fit = {.size = sizeof fit, .model = "adc", .order = 2, .regularise = -1, .weighted = -1};
+    hot_fit_options fit = {.size = sizeof fit, .model = "adc", .order = 2};
     hot_status status = hot_phantom_create(context, &shape, &phantom);
     if (status == HOT_OK)
         status = hot_mask_estimate(context, hot_phantom_dwi(phantom), &mask);
