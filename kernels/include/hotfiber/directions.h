@@ -16,7 +16,9 @@ typedef struct hot_directions_options {
     double min_angle;   /* degrees: of two maxima closer than this the lower is dropped; negative = 15; 0 = no test */
     double min_relative_range; /* a form with max - min below this fraction of |max| counts as isotropic and has no
                                   direction; negative = 1e-4 */
-    size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid.
+    size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid: of
+                           maxima closer than its points the lower ones may be missed (with threshold and min_angle 0
+                           in about 1 of 100 random tensors).
                            > 0 = SS-HOPM from that many starts, evenly spread over the half sphere; converged starts
                            are refined by Newton's method, and limits that are maxima are kept. With fewer than 6 starts
                            min_relative_range is ignored */
