@@ -3,8 +3,9 @@
  *
  * The pivots d_k = (a_k - x) - b_k^2 / d_(k-1) have the signs of the eigenvalues of T - x. They are computed in double
  * with a bound of their error (a running error analysis: Higham, Accuracy and Stability of Numerical Algorithms,
- * section 3.3). If a pivot is not larger than that, its sign is not known, and all is done again in pairs of doubles, about
- * 100 bits (Dekker 1971); there a pivot that cannot be told from 0 is 0. A last pivot of 0 is an eigenvalue equal to
+ * section 3.3). If a pivot is not larger than that, its sign is not known, and all is done again in pairs of doubles,
+ * about 100 bits (Dekker 1971); there a pivot that cannot be told from 0 is 0. A last pivot of 0 is an eigenvalue
+ * equal to
  * the bound, and not below it. Off-diagonals of 0 divide the matrix. The CPU and the GPU count alike. */
 #ifndef HOT_TRIDIAG_BOUND_H
 #define HOT_TRIDIAG_BOUND_H

@@ -14,6 +14,8 @@ enum {
 };
 /* Where the voxels below are looked for, relative to the value. */
 static const double window[] = {0.9, 0.8, 0.65, 0.5};
+/* Signals computed without noise: many voxels are alike up to rounding. */
+static const double rounding = 1e-6, many_alike = 1.5;
 /* ln of the odds against so many voxels by chance: one in 10^6. */
 static const double evidence = 14;
 
@@ -40,7 +42,7 @@ static size_t gather(float *largest, size_t voxels, double low, double high)
 static double expected(float *largest, size_t voxels, double value)
 {
     size_t below = 0;
-    double low = value, step = INFINITY, above = value;
+    double low = value, step = INFINITY, above = value, distinct = 0;
     for (size_t w = 0; w < sizeof window / sizeof *window && below < MIN_BELOW; w++) {
         low = window[w] * value;
         below = gather(largest, voxels, low, value);
@@ -51,18 +53,46 @@ static double expected(float *largest, size_t voxels, double value)
     for (size_t i = 0; i < below; i++) { /* the spacing of the values: 1 for integers */
         const double gap = above - (double)largest[i];
         step = gap > 0 && gap < step ? gap : step;
+        distinct += gap > rounding * value || i == 0;
         above = (double)largest[i];
     }
-    return (double)(below + 1) / ((value - low) / step + 1);
+    const double spread = (double)(below + 1) / ((value - low) / step + 1), alike = (double)below / distinct;
+    return alike > many_alike ? fmax(alike, spread) : spread;
 }
 
-double hot_ceiling_find(float *largest, size_t voxels, double type_limit, size_t *reached)
+/* Whether more than half of the voxels share the largest value. 1: they were clipped there, as diffusion-weighted
+ * samples are at it, too; -1: they were not, but divided by their b=0 signal, or made without noise. */
+static int is_shared(const float *largest, const uint8_t *weighted, size_t voxels, size_t positive, double *value,
+                     size_t *count)
 {
-    double above = INFINITY;
-    size_t positive = 0, seen = 0;
+    static const double least_weighted = 0.05;
+    size_t with = 0;
+    *value = 0;
+    *count = 0;
+    for (size_t n = 0; n < voxels; n++)
+        *value = isfinite(largest[n]) ? fmax(*value, (double)largest[n]) : *value;
+    for (size_t n = 0; n < voxels; n++)
+        if ((double)largest[n] == *value) {
+            ++*count;
+            with += weighted[n] != 0;
+        }
+    if (2 * *count <= positive)
+        return 0;
+    return with >= MIN_VOXELS && (double)with >= least_weighted * (double)*count ? 1 : -1;
+}
+
+double hot_ceiling_find(float *largest, const uint8_t *weighted, size_t voxels, double type_limit, size_t *reached)
+{
+    double above = INFINITY, shared;
+    size_t positive = 0, seen = 0, sharing;
     *reached = 0;
     for (size_t n = 0; n < voxels; n++)
         positive += largest[n] > 0 && isfinite(largest[n]);
+    const int clipped = is_shared(largest, weighted, voxels, positive, &shared, &sharing);
+    if (clipped != 0) {
+        *reached = clipped > 0 ? sharing : 0;
+        return clipped > 0 ? shared : INFINITY;
+    }
     for (int spikes = 0; spikes <= MAX_SPIKES && seen < positive; spikes++) {
         float value = 0;
         size_t count = 0;
@@ -70,8 +100,6 @@ double hot_ceiling_find(float *largest, size_t voxels, double type_limit, size_t
             value = (double)largest[n] < above && largest[n] > value ? largest[n] : value;
         for (size_t n = 0; n < voxels; n++)
             count += largest[n] == value;
-        if (2 * count > positive) /* signals divided by b=0: its own value is 1 everywhere */
-            break;
         above = (double)value;
         seen += count;
         if (count < 2)

@@ -14,15 +14,17 @@
  * one of them is displaced for milliseconds: few chunks, and pieces that any thread takes. */
 enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
-/* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume after volume as they lie
- * in most files. Volumes of shells in between are not read: what is clipped there is clipped at lower b-values too. */
-static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *largest, size_t first, size_t count)
+/* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume after volume as they
+ * lie in most files. Volumes of shells in between are not read: what is clipped there is clipped at lower b-values too. */
+static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *largest, uint8_t *weighted, size_t first,
+                    size_t count)
 {
     const hot_dwi *dwi = &held->view;
     double mean[BLOCK] = {0}, low[BLOCK] = {0}, high[BLOCK] = {0}, squares[BLOCK] = {0};
     float s[BLOCK];
     const int last = (int)dwi->shells - 1;
     memset(largest + first, 0, count * sizeof *largest);
+    memset(weighted + first, 0, count);
     size_t averaged = 0, in_low = 0, in_high = 0;
     for (size_t v = 0; v < dwi->volumes; v++) {
         const int shell = dwi->shell_of[v], averages = !dwi->has_b0 || shell == 0;
@@ -30,8 +32,13 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *larg
         if (!averages && !of_shell)
             continue;
         hot_dwi_row(dwi, v, first - held->origin, count, s);
-        for (size_t n = 0; n < count; n++)
+        const uint8_t directed = dwi->has_b0 && shell > 0;
+        for (size_t n = 0; n < count; n++) {
+            weighted[first + n] = s[n] > largest[first + n]    ? directed
+                                  : s[n] == largest[first + n] ? weighted[first + n] | directed
+                                                               : weighted[first + n];
             largest[first + n] = s[n] > largest[first + n] ? s[n] : largest[first + n];
+        }
         for (size_t n = 0; averages && n < count; n++)
             mean[n] += (double)s[n];
         for (size_t n = 0; of_shell && n < count; n++)
@@ -85,7 +92,9 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
     if (made->repeats > 1)
         made->variance = hot_context_alloc(context, voxels, sizeof *made->variance);
     float *largest = hot_context_alloc(context, voxels, sizeof *largest);
-    hot_status status = made->mean && made->low && made->high && largest && (made->variance || made->repeats < 2)
+    uint8_t *weighted = hot_context_alloc(context, voxels, 1);
+    hot_status status = made->mean && made->low && made->high && largest && weighted &&
+                                (made->variance || made->repeats < 2)
                             ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0, end; first < voxels && status == HOT_OK; first = end) {
         hot_dwi_held held;
@@ -96,11 +105,12 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
 #pragma omp parallel for schedule(dynamic, 4) num_threads(hot_team(hot_context_threads(context)))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
-                average(&held, made, largest, at, end - at < BLOCK ? end - at : BLOCK);
+                average(&held, made, largest, weighted, at, end - at < BLOCK ? end - at : BLOCK);
         status = hot_context_progress(context, "averaging volumes", (double)end / (double)voxels);
     }
     if (status == HOT_OK)
-        made->ceiling = hot_ceiling_find(largest, voxels, type_limit(dwi), &made->clipped);
+        made->ceiling = hot_ceiling_find(largest, weighted, voxels, type_limit(dwi), &made->clipped);
+    hot_context_free(context, weighted);
     hot_context_free(context, largest);
     if (status != HOT_OK)
         hot_dwi_summary_free(&made);

@@ -453,6 +453,7 @@ hot_status hot_run_learned_record(hot_context *context, const char *path, char *
         *record = NULL;
     HOT_NEED(context, path, record);
     hot_run_job job = {.context = context, .options = {.learned = path}};
+    job.options.fit = &job.fit, job.options.peaks = &job.peaks, job.options.signal = &job.signal;
     hot_status status = hot_run_learned_open(&job);
     if (status == HOT_OK) {
         const char *text = word(job.learned, "record");

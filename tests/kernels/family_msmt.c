@@ -20,14 +20,15 @@ typedef struct acquisition {
 
 /* Three shells of `each` random directions and 6 volumes without weighting; a fibre's signal falls with degree and
  * b-value as a real one does. */
-static acquisition make_acquisition(uint64_t *seed, int order, size_t each)
+static acquisition make_acquisition(hot_context *context, uint64_t *seed, int order, size_t each)
 {
     static const double zonal[4][5] = {{4.1, 0, 0, 0, 0}, {2.5, -.66, .07, -.005, 0}, {2, -.73, .15, -.025, .003},
                                        {1.3, -.6, .25, -.073, .0135}};
     static const double tissue[TISSUES][4] = {{7.3, 3.7, 2.5, 1}, {22, 3.4, 1.3, .44}};
     acquisition a = {order, hot_symtensor_count(order, 3), 0, 6 + 3 * each, NULL};
     double to_sh[TERMS_MAX * TERMS_MAX], y[TERMS_MAX], v[3];
-    hot_symtensor_to_sh(NULL, order, to_sh);
+    if (hot_symtensor_to_sh(context, order, to_sh) != HOT_OK)
+        exit(2);
     a.unknowns = a.terms + TISSUES;
     a.design = calloc(a.rows * a.unknowns, sizeof *a.design);
     if (!a.design)
@@ -123,7 +124,7 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
     char name[64];
     snprintf(name, sizeof name, "order %d, constraint %d in %zu directions", order, (int)constraint, directions);
     check_case_begin(run, name, count);
-    acquisition a = make_acquisition(&run->seed, order, 40);
+    acquisition a = make_acquisition(run->context, &run->seed, order, 40);
     const size_t stride = a.rows + 3, tensor_stride = a.terms + 1;
     const int full = getenv("HOT_TEST_FULL") != NULL;
     int known[2];
@@ -167,7 +168,7 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
             for (size_t t = 0; t < TISSUES; t++) {
                 const double one = (double)amounts[i * TISSUES + t], other = (double)want_amounts[i * TISSUES + t];
                 CHECK_ITEM(run, i, !asked[i] || fabs(one - other) <= 1e-4, "amount %zu: %g, not %g", t, one, other);
-                least = constraint ? fmin(least, one) : 0;
+                least = constraint != HOT_CONSTRAINT_NONE ? fmin(least, one) : 0;
             }
             CHECK_ITEM(run, i, check_unwritten(got + a.terms, 1, sizeof *got) == 1, "a gap was written");
             CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= 1e-6f, "residual %g", (double)residual[i]);
@@ -202,7 +203,7 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
     char name[64];
     snprintf(name, sizeof name, "order %d, constraint %d beside another backend", order, (int)constraint);
     check_case_begin(run, name, count);
-    acquisition a = make_acquisition(&run->seed, order, 30);
+    acquisition a = make_acquisition(run->context, &run->seed, order, 30);
     hot_context *plain = check_cpu_context(run->cuda || strstr(run->backend, "baseline") ? HOT_CPU_AVX512
                                                                                          : HOT_CPU_BASELINE);
     float *made = calloc(count * a.rows, sizeof *made), *want = calloc(count * a.terms, sizeof *want),
@@ -268,7 +269,7 @@ static void check_odd_voxels(check_run *run, hot_constraint constraint)
     enum { COUNT = 21 };
     check_case_begin(run, constraint == HOT_CONSTRAINT_HPSD ? "odd voxels, semidefinite" : "odd voxels, nonnegative",
                      COUNT);
-    acquisition a = make_acquisition(&run->seed, 6, 30);
+    acquisition a = make_acquisition(run->context, &run->seed, 6, 30);
     float *made = calloc(COUNT * a.rows, sizeof *made);
     uint8_t mask[COUNT];
     if (!made)
@@ -348,7 +349,7 @@ static void bench_order(check_run *run, int order, hot_constraint constraint)
     enum { MADE = 4000 }; /* the GPU's many voxels repeat them */
     const size_t count = run->cuda ? 1000000 : MADE;
     uint64_t seed = 6;
-    acquisition a = make_acquisition(&seed, order, 90);
+    acquisition a = make_acquisition(run->context, &seed, order, 90);
     float *signals = malloc(count * a.rows * sizeof *signals), *tensors = malloc(count * a.terms * sizeof *tensors),
           *amounts = malloc(count * TISSUES * sizeof *amounts);
     double best = INFINITY, begin = check_now();

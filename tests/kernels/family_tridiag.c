@@ -354,8 +354,8 @@ static void check_bounds(check_run *run, int f64, size_t n, int one, int exponen
         for (int e = 0; e < 2; e++) {
             const double on = scale * ((double)(check_random_bits(&run->seed) % 13) - 6);
             const uint64_t how = check_random_bits(&run->seed) % 8;
-            const double up = on == 0 ? 1e-24 * scale : nextafter(on, INFINITY);
-            const double down = on == 0 ? -1e-24 * scale : nextafter(on, -INFINITY);
+            const double up = on == 0 ? 1e-15 * scale : nextafter(on, INFINITY);
+            const double down = on == 0 ? -1e-15 * scale : nextafter(on, -INFINITY);
             ends[e] = how == 0 ? -INFINITY : how == 1 ? INFINITY : how == 2 ? up : how == 3 ? down : on;
         }
         ends[1] = trial % 10 == 9 ? ends[0] : ends[1];

@@ -17,7 +17,9 @@ typedef struct hot_directions_options {
     double min_angle;   /* degrees: of two maxima closer than this the lower is dropped; 0 = 15; HOT_ZERO = no test */
     double min_relative_range; /* a form with max - min below this fraction of |max| counts as isotropic and has no
                                   direction; 0 = 1e-4; HOT_ZERO = only one whose values are all the same */
-    size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid.
+    size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid: of
+                           maxima closer than its points the lower ones may be missed (with threshold and min_angle
+                           HOT_ZERO in about 1 of 100 random tensors).
                            > 0 = SS-HOPM from that many starts, evenly spread over the half sphere; converged starts
                            are refined by Newton's method, and limits that are maxima are kept. With fewer than 6 starts
                            min_relative_range is ignored */

@@ -12,7 +12,8 @@ extern "C" {
 typedef struct hot_lowrank_options {
     size_t size;          /* sizeof(hot_lowrank_options) */
     int max_rank;         /* largest number of terms, 1 to 3; 0 = 3 */
-    int exact_rank;       /* 1: always max_rank terms; 0: the number is chosen by the residual (drop, floor) */
+    int exact_rank;       /* 1: the best fit found with max_rank terms, of which some may have weight 0: the fit is a
+                             local minimum from a few starts. 0: the number is chosen by the residual (drop, floor) */
     double drop;          /* a further term is added only if it reduces the norm of the residual to below this fraction
                              of the norm without it; 0 = 0.62, 0.76, 0.91 for orders 4, 6, 8;
                              HOT_ZERO = never */

@@ -81,7 +81,8 @@ HOT_API hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options
  *              are one pair; for odd orders the pair with lambda >= 0 is given. Of a continuum of eigenvectors (for
  *              example of an isotropic tensor) one is given, as degenerate.
  * found        out: count, the number of pairs found, or NULL. If it is larger than max_pairs, the pairs with the
- *              largest lambda are given. -1 for a tensor with NaN or Inf.
+ *              largest lambda are given. None for the zero tensor, of which every vector is one. -1 for a tensor with
+ *              NaN or Inf.
  *
  * Residuals are below 1e-10 times the scale of the tensor. The caller owns all arrays. Results do not depend on the
  * number of threads. Errors: as hot_sshopm_f64. */
