@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,6 +138,8 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
         likelier += table->told && table->z > 0;
         less += table->told && table->z < 0;
     }
+    for (int n = 0; n < HOT_CHECK_TABLES; n++)
+        result->tied[n] = n == 0 || blocks < 2 || !(fabs(compare(blocks, sum, order[n], order[0])) > result->limit);
     if (blocks < BLOCKS_MIN)
         snprintf(result->reason, sizeof result->reason, "%zu voxels are too few", result->voxels);
     else if (likelier)
@@ -149,8 +152,8 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
                  "little anisotropy, or too much noise", result->voxels);
 }
 
-hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
-                                    hot_check_gradients *result)
+static hot_status check_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
+                              hot_check_gradients *result)
 {
     hot_mask *estimated = NULL;
     size_t *voxel = NULL, blocks = 0;
@@ -158,10 +161,6 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     hot_check_evidence *evidence = NULL;
     double(*sum)[HOT_CHECK_TABLES] = NULL;
     int determined = 0;
-    if (!dwi || !result || result->size != sizeof *result)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "hot_check_gradient_table: no data, or a result of another size");
-    *result = (hot_check_gradients){.size = sizeof *result};
     result->axes = dwi->gradients_in == HOT_GRADIENTS_IN_SCHEME ? HOT_CHECK_IN_TABLE
                    : dwi->gradients_in == HOT_GRADIENTS_IN_NRRD ? HOT_CHECK_IN_NRRD
                                                                 : HOT_CHECK_IN_BVEC;
@@ -189,5 +188,20 @@ cleanup:
     hot_context_free(context, about);
     hot_context_free(context, voxel);
     hot_mask_destroy(&estimated);
+    return status;
+}
+
+/* A program of before 0.3 has a result without `tied`. */
+hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
+                                    hot_check_gradients *result)
+{
+    hot_check_gradients whole = {.size = sizeof whole};
+    const size_t size = result ? result->size : 0;
+    if (!dwi || (size != sizeof whole && size != offsetof(hot_check_gradients, tied)))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "hot_check_gradient_table: no data, or a result of another size");
+    const hot_status status = check_table(context, dwi, mask, most, &whole);
+    whole.size = size;
+    memcpy(result, &whole, size);
     return status;
 }
