@@ -131,7 +131,7 @@ static hot_status fill_options(const job *j, hot_run_options *options)
     const hot_module_values *v = j->values;
     *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
                                  .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
-                                 .denoise = v->denoise,
+                                 .denoise = v->denoise, .force_table = v->force_table,
                                  .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
     options->fit = (hot_fit_options){.size = sizeof options->fit, .model = v->model, .regularise = -1, .weighted = -1,
                                      .constraint = strcmp(v->constraint, "hpsd") == 0   ? HOT_CONSTRAINT_HPSD

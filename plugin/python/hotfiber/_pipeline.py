@@ -219,7 +219,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            sigma: float | ArrayLike | None = None, noise_model: str = "auto", denoise: bool = False,
            regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative", kernel: str = "rank1",
-           cones: bool = False, samples: int = 0,
+           cones: bool = False, samples: int = 0, force_table: bool = False,
            frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
@@ -239,13 +239,14 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     cones, samples: of signal: whether to tell how sure directions and fractions are (`Fibers.cone` and
         more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
+    force_table: whether to use the gradients even where they are not those of the volumes; else DataError.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
     Returns Fibers.
     """
     dwi = _data(data, gradients, affine, frame)
     options = c.hot_run_options(
-        size=ctypes.sizeof(c.hot_run_options), denoise=bool(denoise),
+        size=ctypes.sizeof(c.hot_run_options), denoise=bool(denoise), force_table=bool(force_table),
         fit=_fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel),
         peaks=_peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin))
     signal = fill(options.signal, size=ctypes.sizeof(c.hot_signal_find_options), samples=samples,
