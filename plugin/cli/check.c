@@ -7,11 +7,15 @@
 
 #include <cjson/cJSON.h>
 
+#include "dwi/check.h"
 #include "io/common/report.h"
 
 const cli_command cli_check_command = {
     "check", "is the gradient table right; damaged, copied or dark volumes, drift, gaps", "[-i] DWI [options]",
-    "Compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
+    "Compares each volume with its row of the gradient table: whether its signals are likely, given those of the other "
+    "volumes. Names volumes that contradict their row, and what mends the table: rows exchanged, shifted or reversed, "
+    "a table sorted by b-value, directions of another scan, an appended map. Exit status 1 when any does.\n"
+    "Then compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
     "right one fibres run on from voxel to voxel. Exit status 1 when another table is clearly likelier, else 0: the "
     "table given is the likeliest, or the data cannot tell. `clearly`: by more standard errors than a table that is "
     "no likelier reaches once in a thousand times. Flips and permutations are told as those of the file that has "
@@ -66,8 +70,27 @@ static void show_remedy(hot_check_axes axes, const char *rows)
     }
 }
 
-static void show_text(const char *source, const hot_check_gradients *check, const hot_check_findings *findings)
+/* Whether the rows are those of the volumes, and if not, nothing about axes. */
+static int rows_are_wrong(const hot_check_rows *rows) { return rows->verdict > HOT_CHECK_ROWS_AGREE; }
+
+static void show_rows(const hot_check_rows *rows)
 {
+    if (rows_are_wrong(rows)) {
+        printf("gradient table: WRONG: %s\n", rows->text);
+        if (rows->remedy[0])
+            printf("  to mend it: %s (counted from 0)\n", rows->remedy);
+        printf("  no verdict on axes: it needs rows that are their volumes'\n");
+    } else if (rows->verdict == HOT_CHECK_ROWS_AGREE) {
+        printf("  volumes and rows of the gradient table: agree, in %zu voxels\n", rows->voxels);
+    } else {
+        printf("  volumes and rows of the gradient table: %s\n", rows->text);
+    }
+}
+
+static void show_text(const char *source, const hot_check_gradients *check, const hot_check_rows *rows,
+                      const hot_check_findings *findings)
+{
+    char names[HOT_CHECK_TEXT];
     size_t count, warnings = 0;
     const hot_check_finding *list = hot_check_findings_list(findings, &count);
     printf("%s\n", strcmp(source, "-") == 0 ? "standard input" : cli_shown(source));
@@ -75,15 +98,26 @@ static void show_text(const char *source, const hot_check_gradients *check, cons
         printf("  %s %s\n", list[n].warning ? "mend:" : "note:", cli_shown(list[n].text));
         warnings += list[n].warning != 0;
     }
+    if (rows->series) {
+        printf("  mend: from volume %zu on (counted from 0) the signal is %.2f times as bright as before: were series "
+               "joined? Scale them alike\n", rows->series, rows->brightness);
+        warnings++;
+    }
     if (!warnings)
         printf("  volumes and scheme: nothing to mend\n");
+    show_rows(rows);
+    if (rows_are_wrong(rows))
+        return;
     if (check->verdict == HOT_CHECK_WRONG) {
         printf("  likeliest tables (standard errors more or less likely than the one given; clear beyond %.1f):\n",
                check->limit);
         for (int n = 0; n < SHOWN; n++)
             printf("    %-42s %+6.1f\n", check->table[n].name, check->table[n].z);
-        printf("gradient table: WRONG: it should be %s; ", check->table[0].name);
-        show_remedy(check->axes, check->table[0].rows);
+        const int ties = hot_check_name_ties(check, 0, names, sizeof names);
+        printf("gradient table: WRONG: it should be %s%s; ", names,
+               ties > 1 ? " (a tie: these data cannot tell them apart)" : "");
+        hot_check_name_ties(check, 1, names, sizeof names);
+        show_remedy(check->axes, names);
     } else if (check->verdict == HOT_CHECK_LIKELIEST) {
         show_alike(check);
         printf("gradient table: right: the likeliest of 24, in %zu voxels\n", check->voxels);
@@ -100,16 +134,37 @@ static void add_number(cJSON *to, const char *name, double value)
         cJSON_AddNullToObject(to, name);
 }
 
+static void add_rows(cJSON *root, const hot_check_rows *rows, size_t volumes)
+{
+    static const char *const names[] = {"cannot tell", "agree", "volumes", "order", "foreign directions"};
+    cJSON *object = cJSON_AddObjectToObject(root, "rows");
+    cJSON_AddStringToObject(object, "verdict", names[rows->verdict]);
+    cJSON_AddStringToObject(object, "text", rows->text);
+    cJSON_AddStringToObject(object, "remedy", rows->remedy);
+    cJSON_AddNumberToObject(object, "voxels", (double)rows->voxels);
+    cJSON_AddNumberToObject(object, "volumes", (double)rows->volumes);
+    add_number(object, "z", rows->z);
+    add_number(object, "gain", rows->gain);
+    if (rows->series) {
+        cJSON_AddNumberToObject(object, "series", (double)rows->series);
+        cJSON_AddNumberToObject(object, "brightness", rows->brightness);
+    }
+    cJSON *list = cJSON_AddArrayToObject(object, "row");
+    for (size_t v = 0; v < volumes; v++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(rows->row[v]));
+}
+
 static hot_status show_json(hot_context *context, const char *source, const hot_check_gradients *check,
-                            const hot_check_findings *findings)
+                            const hot_check_rows *rows, size_t volumes, const hot_check_findings *findings)
 {
     size_t count;
     double drift, t;
     const hot_check_finding *list = hot_check_findings_list(findings, &count);
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "file", source);
+    add_rows(root, rows, volumes);
     cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
-    cJSON_AddStringToObject(gradients, "verdict", verdicts[check->verdict]);
+    cJSON_AddStringToObject(gradients, "verdict", rows_are_wrong(rows) ? "none" : verdicts[check->verdict]);
     cJSON_AddStringToObject(gradients, "reason", check->reason);
     cJSON_AddStringToObject(gradients, "likeliest", check->table[0].name);
     cJSON_AddStringToObject(gradients, "axes", axis_names[check->axes]);
@@ -129,6 +184,7 @@ static hot_status show_json(hot_context *context, const char *source, const hot_
         add_number(one, "z", table->z);
         cJSON_AddBoolToObject(one, "told", table->told);
         cJSON_AddBoolToObject(one, "given", n == check->given);
+        cJSON_AddBoolToObject(one, "tied", check->tied[n]);
     }
     cJSON *found = cJSON_AddArrayToObject(root, "findings");
     for (size_t n = 0; n < count; n++) {
@@ -168,21 +224,32 @@ int cli_check(int argc, char **argv)
     hot_mask *mask = NULL;
     hot_check_findings *findings = NULL;
     hot_check_gradients check = {.size = sizeof check};
+    hot_check_rows rows = {.size = sizeof rows};
+    size_t volumes = 0;
     hot_status status = hot_dwi_load(context, input, bval, bvec, &dwi);
     if (status == HOT_OK)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);
+    if (status == HOT_OK) {
+        volumes = hot_dwi_volumes(dwi);
+        rows.row = hot_context_alloc(context, volumes, sizeof *rows.row);
+        status = rows.row ? hot_check_volume_rows(context, dwi, mask, 0, &rows) : HOT_ERROR_MEMORY;
+    }
     if (status == HOT_OK)
         status = hot_check_volumes(context, dwi, mask, &findings);
-    if (status == HOT_OK)
+    if (status == HOT_OK && !rows_are_wrong(&rows))
         status = hot_check_gradient_table(context, dwi, mask, 0, &check);
-    if (status == HOT_OK && json)
-        status = show_json(context, input, &check, findings);
     else if (status == HOT_OK)
-        show_text(input, &check, findings);
+        snprintf(check.reason, sizeof check.reason, "the rows are not those of the volumes");
+    if (status == HOT_OK && json)
+        status = show_json(context, input, &check, &rows, volumes, findings);
+    else if (status == HOT_OK)
+        show_text(input, &check, &rows, findings);
+    hot_context_free(context, rows.row);
     hot_check_findings_destroy(&findings);
     hot_mask_destroy(&mask);
     hot_dwi_destroy(&dwi);
     const int leave = cli_finish(&cli_check_command, &common, status);
-    return leave == HOT_EXIT_DONE && check.verdict == HOT_CHECK_WRONG ? HOT_EXIT_FAILED : leave;
+    const int wrong = check.verdict == HOT_CHECK_WRONG || rows_are_wrong(&rows);
+    return leave == HOT_EXIT_DONE && wrong ? HOT_EXIT_FAILED : leave;
 }

@@ -66,7 +66,8 @@ static const struct { const char *name; int flag; } harmless[] = {
     {"--known_b0", 0}, {"--weights", 0}, {"--positive", 1}, {"--constraint", 0}, {"--kernel", 0}, {"--normalise", 1},
     {"--method", 0}, {"--max_fibers", 0}, {"--threshold", 0}, {"--min_angle", 0}, {"--min_amplitude", 0},
     {"--starts", 0}, {"--shift", 0}, {"--basin", 1}, {"--noise_model", 0}, {"--sigma", 0}, {"--samples", 0},
-    {"--outputs", 0}, {"--report", 1}, {"--learned", 0}, {"--seed", 0}};
+    {"--outputs", 0}, {"--report", 1}, {"--learned", 0}, {"--seed", 0},
+    {"--force_table", 1}};
 
 /* A value is not looked at as an option: "-" and numbers below zero are the ones that begin like one. */
 static int is_value(const cJSON *word)

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,6 +141,8 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
         likelier += table->told && table->z > 0;
         less += table->told && table->z < 0;
     }
+    for (int n = 0; n < HOT_CHECK_TABLES; n++)
+        result->tied[n] = n == 0 || blocks < 2 || !(fabs(compare(blocks, sum, order[n], order[0])) > result->limit);
     if (blocks < BLOCKS_MIN)
         snprintf(result->reason, sizeof result->reason, "%zu voxels are too few", result->voxels);
     else if (likelier)

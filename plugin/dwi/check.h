@@ -26,6 +26,10 @@ void hot_check_table_matrix(int number, int matrix[3][3]);
  * image's that it is no flip or permutation there: then in a bvec's. */
 int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
 
+/* The likeliest table and those that tie with it: "x flipped or y flipped" (rows: "-x, y, z or x, -y, z"); of more than
+ * three the rest is counted. Returns how many. */
+int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size);
+
 /* How coherent the voxels of each block are under each table: *evidence[block][kind][table]; blocks without a pair of
  * neighbours are all 0. Free *evidence with hot_context_free. */
 typedef double hot_check_evidence[HOT_CHECK_KINDS][HOT_CHECK_TABLES];

@@ -93,3 +93,17 @@ int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table)
         snprintf(table->name, sizeof table->name, "%s%s", first >= 0 ? flip : "as given", first >= 0 ? where : "");
     return written;
 }
+
+int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size)
+{
+    enum { NAMED = 3 };
+    int ties = 0;
+    size_t length = 0;
+    for (int n = 0; n < HOT_CHECK_TABLES; n++)
+        if (check->tied[n] && ties++ < NAMED && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", ties > 1 ? " or " : "",
+                                       rows ? check->table[n].rows : check->table[n].name);
+    if (ties > NAMED && length < size)
+        snprintf(text + length, size - length, " or %d more", ties - NAMED);
+    return ties;
+}

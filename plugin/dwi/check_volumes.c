@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+
 #include "common/arguments.h"
+#include <omp.h>
 #include "empty.h"
 #include "common/entry.h"
+#include "gather.h"
+#include "paged.h"
 #include "scheme.h"
 #include "summary.h"
 
@@ -28,9 +32,9 @@ typedef struct sums {
     double *inside;               /* sum of the finite samples inside the mask */
     size_t *zeros, *broken;       /* samples that are 0; that are not finite */
     size_t *within;               /* voxels of the mask, by slice */
-    uint64_t *print;              /* by volume: of its samples, for telling copies */
-    double ceiling; /* see ceiling.h */
-    size_t clipped; /* samples that reach it */
+    uint64_t *print;              /* of the samples, for telling copies */
+    double ceiling;               /* see ceiling.h */
+    size_t *clipped;              /* samples that reach it, by slice */
 } sums;
 
 static void add(hot_check_findings *to, const char *kind, int warning, const char *format, ...) HOT_PRINTF(4, 5);
@@ -47,42 +51,62 @@ static void add(hot_check_findings *to, const char *kind, int warning, const cha
     va_end(arguments);
 }
 
-static void take_row(sums *s, size_t slice, const float *signals, const uint8_t *inside)
+static void take_row(sums *s, size_t slice, const float *signals, int inside)
 {
     double *sum = s->inside + slice * s->volumes;
     size_t *zeros = s->zeros + slice * s->volumes, *broken = s->broken + slice * s->volumes;
+    uint64_t *print = s->print + slice * s->volumes;
+    s->within[slice] += inside != 0;
     for (size_t v = 0; v < s->volumes; v++) {
         const float value = signals[v];
         uint32_t bits;
         memcpy(&bits, &value, sizeof bits);
-        s->print[v] = (s->print[v] ^ bits) * 0x9e3779b97f4a7c15u;
-        s->print[v] ^= s->print[v] >> 29;
+        print[v] = (print[v] ^ bits) * 0x9e3779b97f4a7c15u;
+        print[v] ^= print[v] >> 29;
         zeros[v] += value == 0;
         if (!isfinite(value)) {
             broken[v]++;
             continue;
         }
-        sum[v] += *inside ? (double)value : 0;
-        s->clipped += (double)value >= s->ceiling;
+        sum[v] += inside ? (double)value : 0;
+        s->clipped[slice] += (double)value >= s->ceiling;
+    }
+}
+
+/* One slice, of data that are in memory; signals: room for CHUNK voxels. */
+enum { CHUNK = 256 };
+static void take_slice(sums *s, const hot_dwi_held *held, size_t slice, const uint8_t *inside, float *signals)
+{
+    const size_t begin = slice * s->rows;
+    for (size_t first = 0; first < s->rows; first += CHUNK) {
+        const size_t count = s->rows - first < CHUNK ? s->rows - first : CHUNK, at = begin + first;
+        hot_dwi_copy(&held->view, at - held->origin, count, signals);
+        for (size_t n = 0; n < count; n++)
+            take_row(s, slice, signals + n * s->volumes, inside[at + n]);
     }
 }
 
 static hot_status collect(hot_context *context, const hot_dwi *dwi, const uint8_t *inside, sums *s)
 {
-    enum { CHUNK = 1024 };
-    float *signals = hot_context_alloc(context, CHUNK * s->volumes, sizeof *signals);
+    const int threads = hot_context_threads(context);
+    float *signals = hot_context_alloc(context, (size_t)threads * CHUNK * s->volumes, sizeof *signals);
     hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t slice = 0; slice < s->slices; slice++)
-        for (size_t first = 0; first < s->rows && status == HOT_OK; first += CHUNK) {
-            const size_t count = s->rows - first < CHUNK ? s->rows - first : CHUNK, at = slice * s->rows + first;
-            status = hot_dwi_read(context, dwi, at, count, signals);
-            for (size_t n = 0; n < count && status == HOT_OK; n++) {
-                take_row(s, slice, signals + n * s->volumes, inside + at + n);
-                s->within[slice] += inside[at + n] != 0;
-            }
-            if (status == HOT_OK)
-                status = hot_context_progress(context, "looking at the volumes", (double)slice / (double)s->slices);
-        }
+    for (size_t slice = 0, end; slice < s->slices && status == HOT_OK; slice = end) {
+        hot_dwi_held held;
+        if ((status = hot_dwi_hold(context, dwi, slice * s->rows, &held)) != HOT_OK)
+            break;
+        end = slice + held.count / s->rows;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(threads))
+        for (size_t k = slice; k < end; k++)
+            if (!hot_context_cancelled(context))
+                take_slice(s, &held, k, inside, signals + (size_t)omp_get_thread_num() * CHUNK * s->volumes);
+        status = hot_context_progress(context, "looking at the volumes", (double)end / (double)s->slices);
+    }
+    for (size_t slice = 1; slice < s->slices; slice++) { /* into the first slice's: those of all */
+        for (size_t v = 0; v < s->volumes; v++)
+            s->print[v] = (s->print[v] ^ s->print[slice * s->volumes + v]) * 0x9e3779b97f4a7c15u;
+        s->clipped[0] += s->clipped[slice];
+    }
     hot_context_free(context, signals);
     return status;
 }
@@ -297,10 +321,10 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
 
 static void look_at_range(const hot_dwi *dwi, const sums *s, hot_check_findings *to)
 {
-    if (s->clipped > 0)
+    if (s->clipped[0] > 0)
         add(to, "clipped", 1, "%zu samples are clipped: they share the value %.6g, above which there is nothing, while "
             "values just below it are rare; convert again without clipping, or take the scanner's scaling%s",
-            s->clipped, s->ceiling, dwi->sample == HOT_SAMPLE_F32 || dwi->sample == HOT_SAMPLE_F64
+            s->clipped[0], s->ceiling, dwi->sample == HOT_SAMPLE_F32 || dwi->sample == HOT_SAMPLE_F64
                                         ? "" : " (integer samples)");
 }
 
@@ -321,8 +345,10 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
     s.zeros = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.zeros);
     s.broken = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.broken);
     s.within = hot_context_calloc(context, s.slices, sizeof *s.within);
-    s.print = hot_context_calloc(context, s.volumes, sizeof *s.print);
-    const int memory = number && values && gradients && made && s.inside && s.zeros && s.broken && s.within && s.print;
+    s.print = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.print);
+    s.clipped = hot_context_calloc(context, s.slices, sizeof *s.clipped);
+    const int memory = number && values && gradients && made && s.inside && s.zeros && s.broken && s.within &&
+                       s.print && s.clipped;
     hot_status status = !memory ? HOT_ERROR_MEMORY
         : hot_mask_take(context, &mask, &dwi->grid, &whole);
     if (status == HOT_OK)
@@ -337,6 +363,7 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
         look_at_drift(dwi, &s, made);
         status = look_at_scheme(context, dwi, gradients, made);
     }
+    hot_context_free(context, s.clipped);
     hot_context_free(context, s.print);
     hot_context_free(context, s.within);
     hot_context_free(context, s.broken);

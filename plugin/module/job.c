@@ -138,7 +138,8 @@ static hot_status fill_options(job *j, hot_run_options *options)
     const hot_module_values *v = j->values;
     *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
                                  .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
-                                 .denoise = v->denoise, .fit = &j->fit, .peaks = &j->peaks, .signal = &j->signal,
+                                 .denoise = v->denoise, .force_table = v->force_table,
+                                 .fit = &j->fit, .peaks = &j->peaks, .signal = &j->signal,
                                  .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
     j->fit = (hot_fit_options){.size = sizeof j->fit, .model = v->model,
                                .constraint = strcmp(v->constraint, "hpsd") == 0   ? HOT_CONSTRAINT_HPSD

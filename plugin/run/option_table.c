@@ -96,6 +96,7 @@ static const hot_run_row table[] = {
     {RUN_AS(learn, ""), HOT_IS_TEXT, 0, HOT_NOT_SHOWN, NULL},
     {RUN(resume), HOT_IS_FLAG, 0, HOT_NOT_SHOWN, NULL},
     /* Results are the same with any. */
+    {RUN(force_table), HOT_IS_FLAG, BOTH, HOT_NOT_SHOWN, NULL},
     {RUN(memory), HOT_IS_SIZE, HOT_PART_KEEPS, HOT_NOT_SHOWN, NULL},
 };
 enum { ROWS = sizeof table / sizeof *table };

@@ -168,22 +168,6 @@ static hot_status make_mask(hot_run_job *job)
     return status;
 }
 
-/* Warns when the gradient table does not go with the image, judged by a sample that takes a hundredth of the run's time
- * or so. What the check cannot do is no reason for a run to fail. */
-static hot_status check_gradients(hot_run_job *job)
-{
-    const size_t share = hot_mask_count(job->mask) / 20, most = share < 6000 ? 6000 : share > 10000 ? 10000 : share;
-    hot_check_gradients check = {.size = sizeof check};
-    hot_status status = hot_check_gradient_table(job->context, job->dwi, job->mask, most, &check);
-    if (status == HOT_OK && !(job->gradients = hot_run_describe_gradients(&check)))
-        status = HOT_ERROR_MEMORY;
-    if (status == HOT_OK && check.verdict == HOT_CHECK_WRONG)
-        hot_context_log(job->context, HOT_LOG_WARNING,
-                        "the gradient table does not look right: likelier is %s; `hotfiber check` tells more",
-                        check.table[0].name);
-    return status == HOT_ERROR_CANCELLED || status == HOT_ERROR_MEMORY ? status : HOT_OK;
-}
-
 /* Responses of several tissues become the job's: white matter's is the response. */
 static hot_status take_tissues(hot_run_job *job, hot_response **all, size_t count)
 {
@@ -340,6 +324,7 @@ static void take_processors(hot_run_job *job)
 static hot_status drop_empty(hot_run_job *job)
 {
     hot_dwi *rest = NULL;
+    job->volumes = hot_dwi_volumes(job->dwi);
     if (!job->borrowed)
         return hot_dwi_drop_empty(job->context, job->dwi);
     hot_status status = hot_dwi_without_empty(job->context, job->dwi, &rest);
@@ -364,7 +349,7 @@ hot_status hot_run_compute_job(hot_run_job *job)
         status = summarize(job);
     if (status != HOT_OK ||
         (status = hot_run_learned_step(job, "mask", make_mask, hot_run_learned_mask)) != HOT_OK ||
-        (status = hot_run_learned_step(job, "gradients", check_gradients, hot_run_learned_gradients)) != HOT_OK)
+        (status = hot_run_learned_step(job, "gradients", hot_run_check_data, hot_run_learned_gradients)) != HOT_OK)
         return status;
     end_stage(job, "mask");
 
@@ -490,6 +475,8 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if ((status = hot_run_compute_job(&job)) != HOT_OK)
         goto cleanup;
     if (!is_folder) {
+        if (!is_part)
+            hot_run_warn(&job);
         status = is_part ? hot_run_part_save(&job) : hot_run_learned_save(&job, job.options.learn);
         if (status == HOT_OK && result)
             *result = job.result;
@@ -505,6 +492,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if ((status = hot_run_outputs_write(&job)) != HOT_OK)
         goto cleanup;
     end_stage(&job, "writing");
+    hot_run_warn(&job);
     status = hot_run_write_report(&job);
     if (status == HOT_OK && job.options.report)
         status = write_page(&job);
@@ -543,6 +531,7 @@ hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_r
     if (status == HOT_OK)
         status = hot_run_compute_job(&job);
     if (status == HOT_OK) {
+        hot_run_warn(&job);
         *fields = (hot_run_fields){job.mask, job.response, job.tensors, job.fibers, job.maps};
         job.mask = NULL, job.response = NULL, job.tensors = NULL, job.fibers = NULL;
         memset(&job.maps, 0, sizeof job.maps);

@@ -60,6 +60,7 @@ typedef struct hot_run_job {
     uint64_t data_sum;     /* of the data as they came: hot_run_sum_data. 0 = not wanted */
     cJSON *log;                            /* what the run has said, for the report */
     int unheard;                           /* a line of that was lost for want of memory */
+    size_t volumes;                        /* of the data as they came; empty ones are left out of job->dwi */
     cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
 } hot_run_job;
 
@@ -99,8 +100,10 @@ cJSON *hot_run_describe_input(const hot_run_job *job);
 
 /* What decides the directions: data, options, mask, response, noise, priors. Runs that agree in it find the same. */
 cJSON *hot_run_describe_work(const hot_run_job *job);
-/* The report's part on the gradient table. */
-cJSON *hot_run_describe_gradients(const hot_check_gradients *check);
+/* Compares table and volumes (job->gradients). Fails with HOT_ERROR_DATA where the rows are not those of the volumes,
+ * unless options.force_table. Other findings are said by hot_run_warn, when all is done. */
+hot_status hot_run_check_data(hot_run_job *job);
+void hot_run_warn(hot_run_job *job);
 
 /* Writes report.json, which names every file written so far and itself. */
 hot_status hot_run_write_report(hot_run_job *job);

@@ -78,22 +78,6 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
     return if_whole(input);
 }
 
-cJSON *hot_run_describe_gradients(const hot_check_gradients *check)
-{
-    static const char *const verdicts[] = {"unsure", "likeliest", "wrong"};
-    cJSON *object = cJSON_CreateObject();
-    whole = 1;
-    add_text(object, "verdict", verdicts[check->verdict]);
-    if (check->verdict == HOT_CHECK_UNSURE) {
-        add_text(object, "reason", check->reason);
-        return if_whole(object);
-    }
-    add_text(object, "likeliest", check->table[0].name);
-    ADD(cJSON_AddNumberToObject(object, "z", check->table[0].z));
-    ADD(cJSON_AddNumberToObject(object, "voxels", (double)check->voxels));
-    return if_whole(object);
-}
-
 /* What was learned: mean and deviation of what varies between voxels. */
 static void add_population(cJSON *settings, const hot_signal_population *p)
 {

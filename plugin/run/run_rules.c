@@ -80,7 +80,8 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     if (status != HOT_OK)
         return status;
     const struct { const char *name; int value; } flags[] = {{"force", mine->force}, {"denoise", mine->denoise},
-                                                             {"report", mine->report}, {"resume", mine->resume}};
+                                                             {"report", mine->report}, {"resume", mine->resume},
+                                                             {"force_table", mine->force_table}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if ((status = hot_option_choice(context, flags[i].name, flags[i].value, 2)) != HOT_OK)
             return status;

@@ -7,7 +7,7 @@
 
 /* The gradient tables that are compared: every permutation and every flip of the axes, where flipping all three is
  * flipping none. */
-enum { HOT_CHECK_TABLES = 24, HOT_CHECK_NAME = 80, HOT_CHECK_TEXT = 320 };
+enum { HOT_CHECK_TABLES = 24, HOT_CHECK_NAME = 80, HOT_CHECK_TEXT = 320, HOT_CHECK_LINE = 640 };
 
 typedef enum hot_check_verdict {
     HOT_CHECK_UNSURE = 0, /* the data cannot tell */
@@ -40,6 +40,7 @@ typedef struct hot_check_gradients {
     double limit;              /* of z: a table that is no likelier exceeds it by chance once in a thousand times */
     size_t voxels, blocks;     /* that were looked at; blocks of 3 x 3 x 3 of them, which give the standard errors */
     char reason[HOT_CHECK_TEXT]; /* UNSURE: why */
+    int tied[HOT_CHECK_TABLES];  /* since 0.3: 1: this one of table[] cannot be told from table[0], the likeliest */
 } hot_check_gradients;
 #define HOT_CHECK_GRADIENTS_INIT HOT_SIZED(hot_check_gradients)
 
@@ -59,6 +60,47 @@ typedef struct hot_check_gradients {
  * Source: the idea, with streamlines, Jeurissen et al. 2014 and, without, Schilling et al. 2019. */
 HOT_API hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
                                             hot_check_gradients *result);
+
+typedef enum hot_check_rows_verdict {
+    HOT_CHECK_ROWS_UNSURE = 0, /* no volume contradicts its row, but these data cannot tell whether the directions
+                                  belong to the volumes */
+    HOT_CHECK_ROWS_AGREE,      /* the rows explain the volumes */
+    HOT_CHECK_ROWS_VOLUMES,    /* some volumes contradict their rows */
+    HOT_CHECK_ROWS_ORDER,      /* the rows are in another order than the volumes */
+    HOT_CHECK_ROWS_FOREIGN     /* the directions do not belong to these volumes */
+} hot_check_rows_verdict;
+
+typedef struct hot_check_rows {
+    size_t size;                      /* sizeof(hot_check_rows), set by the caller */
+    hot_check_rows_verdict verdict;   /* beyond AGREE: the table is wrong */
+    size_t voxels, volumes;           /* that were compared */
+    double z;                         /* how much likelier the signals are than with directions permuted within shells,
+                                         in standard deviations of that; and per voxel, nats */
+    double gain;
+    size_t series;                    /* the volume from which on all are brighter or darker than before: series that
+                                         were joined; 0 = none */
+    double brightness;                /* and how much, as a factor; else 0 */
+    int *row;                         /* NULL, or room for an int a volume (set by the caller): the row that the volume
+                                         looks like, its own where nothing contradicts it, -1 = none */
+    char text[HOT_CHECK_LINE];        /* one line: what contradicts, or why nothing can be told; AGREE: empty.
+                                         Volumes and rows are counted from 0 */
+    char remedy[HOT_CHECK_TEXT];      /* what mends the table; empty where that is not certain */
+} hot_check_rows;
+#define HOT_CHECK_ROWS_INIT HOT_SIZED(hot_check_rows)
+
+/* Compares each volume with what its row says: whether its signals are likely, given those of the other volumes. The
+ * signals of all volumes are a Gaussian process over b-value and direction, with the covariance of tissues that lie at
+ * random; its scales are fitted. An order of the volumes that is much likelier (rows exchanged, shifted, reversed) is
+ * what the table should have been. Flips and permutations of axes make no difference here: hot_check_gradient_table
+ * compares those, and its verdict means something only where this one is AGREE or UNSURE.
+ *
+ * mask: where to look; NULL = all voxels. most: look at so many voxels at most, the brighter ones of a sample; 0 = 2000.
+ * result: the caller's. Data with too few directions or voxels are no failure: the verdict is UNSURE. Does not depend
+ * on the number of threads. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY,
+ * HOT_ERROR_CANCELLED.
+ * Source: Gaussian processes for diffusion data, Andersson and Sotiropoulos 2015. */
+HOT_API hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
+                                         hot_check_rows *result);
 
 typedef struct hot_check_finding {
     const char *kind;          /* "duplicate_volumes", "b_jitter", ...: static */

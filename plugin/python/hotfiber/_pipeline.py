@@ -222,6 +222,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: Constraint = "nonnegative",
            kernel: Kernel = "rank1", cones: bool = False, samples: int = 0,
+           force_table: bool = False,
            frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
@@ -241,6 +242,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     cones, samples: of signal: whether to tell how sure directions and fractions are (`Fibers.cone` and
         more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
+    force_table: whether to use the gradients even where they are not those of the volumes; else DataError.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
     Returns Fibers.
@@ -250,7 +252,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     looking = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin)
     signal = struct(c.hot_signal_find_options, samples=samples, keep_cones=bool(cones),
                     noise_model=choice("noise_model", noise_model, _NOISE))
-    options = struct(c.hot_run_options, denoise=bool(denoise), fit=ctypes.addressof(fitting),
+    options = struct(c.hot_run_options, denoise=bool(denoise), force_table=bool(force_table),
+                     fit=ctypes.addressof(fitting),
                      peaks=ctypes.addressof(looking), signal=ctypes.addressof(signal))
     if sigma is not None and np.ndim(sigma):
         noise = np.asarray(sigma, np.float32)

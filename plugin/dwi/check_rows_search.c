@@ -1,0 +1,321 @@
+/* Which order of the volumes a gradient table explains best: swaps of two rows, shifts of several, reversals. */
+#include <math.h>
+#include <string.h>
+#include <stdlib.h>
+
+#include "check_rows.h"
+
+/* What a step must gain, per voxel: so much, and this share of what all directions gain. With less than the large share
+ * it must be seen in all parts of the sample, too: Student's t of PARTS of them. */
+static const double gain_min = 0.15, share_min = 0.01, t_min = 5.5;
+static const double share_large = 0.2, t_large = 3, gain_huge = 3, t_huge = 1.5; /* huge: of large ones */
+static const double apart = 0.9; /* cosine: exchanging nearer directions changes too little to be told from motion */
+static const double brightness_min = 0.04; /* ln */
+enum { PARTS = 24, SHIFT_MAX = 3, SERIES_MIN = 3 };
+
+typedef struct candidate {
+    hot_rows_step step;
+    double value; /* its likelihood; -INFINITY = none */
+} candidate;
+
+static void rotate(size_t *order, size_t from, size_t to)
+{
+    const size_t moved = order[from];
+    if (from < to)
+        memmove(order + from, order + from + 1, (to - from) * sizeof *order);
+    else
+        memmove(order + to + 1, order + to, (from - to) * sizeof *order);
+    order[to] = moved;
+}
+
+/* Reverses, or shifts by `by` places, the entries listed in at[]. */
+static void rearrange(const size_t *at, size_t count, int reverse, int by, const size_t *order, size_t *changed)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t shifted = (size_t)(((long)i + by) % (long)count + (long)count) % count;
+        changed[at[i]] = order[at[reverse ? count - 1 - i : shifted]];
+    }
+}
+
+/* order after a step, into changed; at: room for `volumes`. */
+static void apply(const hot_rows *rows, const hot_rows_step *step, const size_t *order, size_t *at, size_t *changed)
+{
+    const size_t n = rows->volumes;
+    size_t weighted = 0;
+    memcpy(changed, order, n * sizeof *order);
+    switch (step->kind) {
+    case HOT_ROWS_SWAP:
+        changed[step->first] = order[step->second];
+        changed[step->second] = order[step->first];
+        return;
+    case HOT_ROWS_ROTATE:
+        rotate(changed, (size_t)step->first, (size_t)step->second);
+        return;
+    case HOT_ROWS_REVERSE:
+    case HOT_ROWS_SHIFT:
+    case HOT_ROWS_EXCHANGE:
+        for (size_t v = 0; v < n; v++)
+            at[v] = v;
+        rearrange(at, n, step->kind == HOT_ROWS_REVERSE, step->first, order, changed);
+        return;
+    case HOT_ROWS_REVERSE_SHELLS:
+        for (int group = 0; group < rows->groups; group++) {
+            size_t count = 0;
+            for (size_t v = 0; v < n; v++)
+                if (rows->group[v] == group)
+                    at[count++] = v;
+            rearrange(at, count, 1, 0, order, changed);
+        }
+        return;
+    case HOT_ROWS_BRIGHTNESS:
+        return;
+    case HOT_ROWS_UNWEIGHTED:
+        for (size_t i = 0; i + 1 < n; i++) {
+            const size_t first = step->first > 0 ? n - 2 - i : i, none = step->first > 0 ? first : first + 1;
+            if (rows->group[none] >= 0 || (step->first > 0 ? none + 1 == n : none == 0))
+                continue;
+            const size_t kept = changed[first];
+            changed[first] = changed[first + 1];
+            changed[first + 1] = kept;
+        }
+        return;
+    case HOT_ROWS_REVERSE_WEIGHTED:
+    case HOT_ROWS_SHIFT_WEIGHTED:
+        for (size_t v = 0; v < n; v++)
+            if (rows->group[v] >= 0)
+                at[weighted++] = v;
+        if (weighted)
+            rearrange(at, weighted, step->kind == HOT_ROWS_REVERSE_WEIGHTED, step->first, order, changed);
+        return;
+    }
+}
+
+/* a' = trace(A G) with volumes i and j (at rows i and j) exchanged, less trace(A G). */
+static double exchanged(const double *a, const double *g, size_t n, const size_t *order, size_t i, size_t j)
+{
+    const double *ai = a + i * n, *aj = a + j * n, *gi = g + order[i] * n, *gj = g + order[j] * n;
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += (ai[k] - aj[k]) * (gj[order[k]] - gi[order[k]]);
+    /* without the terms of rows i and j themselves */
+    sum -= (ai[i] - aj[i]) * (gj[order[i]] - gi[order[i]]) + (ai[j] - aj[j]) * (gj[order[j]] - gi[order[j]]);
+    return 2 * sum + (ai[i] - aj[j]) * (gj[order[j]] - gi[order[i]]);
+}
+
+static void take_if_better(const hot_rows *rows, const hot_rows_model *models, const size_t *order, hot_rows_step step,
+                           size_t *space, candidate *best)
+{
+    apply(rows, &step, order, space, space + rows->volumes);
+    const double value = hot_rows_best(rows, models, space + rows->volumes);
+    if (value > best->value)
+        *best = (candidate){step, value};
+}
+
+/* The best swap of two rows, and the best shift of consecutive rows by one, under one model. */
+static void try_pairs(const hot_rows *rows, const hot_rows_model *models, const hot_rows_model *model,
+                      const size_t *order, size_t *space, candidate *swap, candidate *shift)
+{
+    const size_t n = rows->volumes;
+    const double *a = model->inverse, *g = rows->gram;
+    hot_rows_step swapped = {HOT_ROWS_SWAP, -1, -1, 0, 1}, shifted = {HOT_ROWS_ROTATE, -1, -1, 0, 1};
+    double least = 0, least_shift = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            const double *d = rows->gradients + 3 * i, *e = rows->gradients + 3 * j;
+            if (rows->shell[i] == rows->shell[j] &&
+                (rows->group[i] < 0 || fabs(d[0] * e[0] + d[1] * e[1] + d[2] * e[2]) > apart))
+                continue;
+            const double change = exchanged(a, g, n, order, i, j);
+            if (change < least) {
+                least = change;
+                swapped.first = (int)i, swapped.second = (int)j;
+            }
+        }
+    for (size_t i = 0; i < n; i++)
+        for (int way = -1; way <= 1; way += 2) { /* volume i wanders to either end, row by row */
+            size_t *wandering = space + n;
+            double sum = 0;
+            memcpy(wandering, order, n * sizeof *order);
+            for (size_t at = i; way > 0 ? at + 1 < n : at > 0; at = way > 0 ? at + 1 : at - 1) {
+                const size_t next = way > 0 ? at + 1 : at - 1, kept = wandering[at];
+                sum += exchanged(a, g, n, wandering, at, next);
+                wandering[at] = wandering[next];
+                wandering[next] = kept;
+                if (sum < least_shift && next + 1 != i && next != i + 1) { /* those are swaps */
+                    least_shift = sum;
+                    shifted.first = (int)i, shifted.second = (int)next;
+                }
+            }
+        }
+    if (swapped.first >= 0)
+        take_if_better(rows, models, order, swapped, space, swap);
+    if (shifted.first >= 0)
+        take_if_better(rows, models, order, shifted, space, shift);
+}
+
+static void try_rearrangements(const hot_rows *rows, const hot_rows_model *models, const size_t *order, size_t *space,
+                               candidate *best)
+{
+    const int half = (int)(rows->volumes / 2), rest = (int)rows->volumes - half;
+    const hot_rows_step once[] = {{HOT_ROWS_REVERSE, 0, 0, 0, 1}, {HOT_ROWS_REVERSE_WEIGHTED, 0, 0, 0, 1},
+                                  {HOT_ROWS_REVERSE_SHELLS, 0, 0, 0, 1}, {HOT_ROWS_EXCHANGE, half, 0, 0, 1},
+                                  {HOT_ROWS_EXCHANGE, rest, 0, 0, 1}};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+        take_if_better(rows, models, order, once[i], space, best);
+    for (int way = 1; way >= -1; way -= 2)
+        take_if_better(rows, models, order, (hot_rows_step){HOT_ROWS_UNWEIGHTED, way, 0, 0, 1}, space, best);
+    for (int by = 1; by <= SHIFT_MAX; by++)
+        for (int way = 1; way >= -1; way -= 2) {
+            const hot_rows_step all = {HOT_ROWS_SHIFT, way * by, 0, 0, 1};
+            const hot_rows_step weighted = {HOT_ROWS_SHIFT_WEIGHTED, way * by, 0, 0, 1};
+            take_if_better(rows, models, order, all, space, best);
+            take_if_better(rows, models, order, weighted, space, best);
+        }
+}
+
+/* Where volumes begin to be brighter or darker than all before: series that were joined. The signals of volumes from
+ * step.first on, divided by the step's brightness, are likelier. Both series must have volumes of one shell. */
+static void try_brightness(const hot_rows *rows, const hot_rows_model *model, const size_t *order, candidate *best)
+{
+    const size_t n = rows->volumes;
+    for (size_t first = SERIES_MIN; first + SERIES_MIN <= n; first++) {
+        double before = 0, across = 0, behind = 0;
+        size_t common = 0;
+        for (size_t v = 0; v < n && common < SERIES_MIN; v++) {
+            size_t left = 0, right = 0;
+            for (size_t u = 0; u < n; u++)
+                if (rows->shell[u] == rows->shell[v])
+                    left += u < first, right += u >= first;
+            common = left < right ? left : right;
+        }
+        if (common < SERIES_MIN)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++) {
+                const double value = model->inverse[i * n + j] * rows->gram[order[i] * n + order[j]];
+                const int late = (order[i] >= first) + (order[j] >= first);
+                *(late == 0 ? &before : late == 1 ? &across : &behind) += value;
+            }
+        /* The likelihood of before + x across + x^2 behind, and x to the volumes behind for the change of scale, is
+         * stationary where this quadratic equation in x holds. */
+        const double m = (double)(n - first), all = (double)n;
+        const double a = (m - all) * behind, b = (m - all / 2) * across, c = m * before;
+        const double root = b * b - 4 * a * c, x = root >= 0 ? (-b - sqrt(root)) / (2 * a) : 1;
+        if (!(x > 0) || fabs(log(x)) < brightness_min)
+            continue;
+        const double trace = before + x * across + x * x * behind;
+        const double value = -0.5 * (all * log(trace / all) + model->log_determinant) + m * log(x);
+        if (value > best->value)
+            *best = (candidate){{HOT_ROWS_BRIGHTNESS, (int)first, 0, 0, 1 / x}, value};
+    }
+}
+
+/* Divides the volumes from a step on by its brightness; and the likelihoods that were, too. */
+static void dim(hot_rows *rows, const hot_rows_step *step)
+{
+    const size_t n = rows->volumes;
+    for (size_t v = (size_t)step->first; v < n; v++) {
+        for (size_t u = 0; u < n; u++) {
+            rows->gram[v * n + u] /= step->brightness;
+            rows->gram[u * n + v] /= step->brightness;
+        }
+        for (size_t x = 0; x < rows->voxels; x++)
+            rows->signals[x * n + v] /= (float)step->brightness;
+    }
+}
+
+/* Student's t of a step's gain, from the gains in PARTS of the voxels. changed: the order after it. */
+static hot_status significance(const hot_rows *rows, const hot_rows_model *model, const size_t *order,
+                               const size_t *changed, double *t)
+{
+    const size_t n = rows->volumes;
+    double *difference = hot_context_calloc(rows->context, n * n, sizeof *difference), sum = 0, square = 0;
+    if (!difference)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            difference[order[i] * n + order[j]] += model->inverse[i * n + j];
+            difference[changed[i] * n + changed[j]] -= model->inverse[i * n + j];
+        }
+    for (size_t part = 0; part < PARTS; part++) {
+        const size_t first = rows->voxels * part / PARTS, end = rows->voxels * (part + 1) / PARTS;
+        double gain = 0;
+        for (size_t x = first; x < end; x++) {
+            const float *y = rows->signals + x * n;
+            for (size_t i = 0; i < n; i++) {
+                double value = 0;
+                for (size_t j = 0; j < n; j++)
+                    value += difference[i * n + j] * (double)y[j];
+                gain += value * (double)y[i];
+            }
+        }
+        gain /= (double)(end > first ? end - first : 1);
+        sum += gain;
+        square += gain * gain;
+    }
+    const double mean = sum / PARTS, variance = fmax(square / PARTS - mean * mean, 1e-12) / (PARTS - 1);
+    *t = mean / sqrt(variance);
+    hot_context_free(rows->context, difference);
+    return HOT_OK;
+}
+
+static const hot_rows_model *likeliest(const hot_rows *rows, const hot_rows_model *models, const size_t *order)
+{
+    int best = 0;
+    for (int m = 1; m < HOT_ROWS_MODELS; m++)
+        if (hot_rows_likelihood(rows, models + m, order) > hot_rows_likelihood(rows, models + best, order))
+            best = m;
+    return models + best;
+}
+
+/* Among candidates that gain nearly the same the simplest one: all rows, then two, then several. */
+static const candidate *choose(const candidate *found, double margin)
+{
+    const candidate *best = found;
+    for (int c = 1; c < 3; c++)
+        if (found[c].value > best->value + margin)
+            best = found + c;
+    return best;
+}
+
+hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order,
+                           hot_rows_step step[HOT_ROWS_STEPS], size_t *steps, int *ended)
+{
+    const size_t n = rows->volumes;
+    size_t *space = hot_context_alloc(rows->context, 2 * n, sizeof *space);
+    hot_status status = space ? HOT_OK : HOT_ERROR_MEMORY;
+    for (*steps = 0, *ended = 0; status == HOT_OK && !*ended;) {
+        candidate found[3] = {{.value = -INFINITY}, {.value = -INFINITY}, {.value = -INFINITY}}, series = found[0];
+        const double before = hot_rows_best(rows, models, order);
+        double permuted, deviation, t = INFINITY;
+        try_rearrangements(rows, models, order, space, &found[0]);
+        for (int m = 0; m < HOT_ROWS_MODELS; m++)
+            try_pairs(rows, models, models + m, order, space, &found[1], &found[2]);
+        hot_rows_permuted(rows, models, order, &permuted, &deviation);
+        for (int m = 0; m < HOT_ROWS_MODELS; m++)
+            try_brightness(rows, models + m, order, &series);
+        const candidate *best = choose(found, fmax(2 * gain_min, share_min * (before - permuted)));
+        if (series.value - before > best->value - before)
+            best = &series;
+        const double gain = best->value - before, all = fmax(0, best->value - permuted);
+        const int rescaled = best->step.kind == HOT_ROWS_BRIGHTNESS;
+        apply(rows, &best->step, order, space, space + n);
+        *ended = !(gain > gain_min && gain > share_min * all);
+        if (!*ended && !rescaled) {
+            status = significance(rows, likeliest(rows, models, space + n), order, space + n, &t);
+            *ended = !(t > (!(gain > share_large * all) ? t_min : gain > gain_huge ? t_huge : t_large));
+        }
+        
+        if (*ended || *steps == HOT_ROWS_STEPS)
+            break;
+        memcpy(order, space + n, n * sizeof *order);
+        if (rescaled)
+            dim(rows, &best->step);
+        step[*steps] = best->step;
+        step[(*steps)++].gain = gain;
+        if (status == HOT_OK)
+            status = hot_rows_choose(rows, order, models);
+    }
+    hot_context_free(rows->context, space);
+    return status;
+}
