@@ -160,8 +160,12 @@ void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_l
 /* Declared in hotfiber_dwi.h, with the files it is about. */
 HOT_API void hot_context_confine(hot_context *context, int confined);
 HOT_API int hot_context_confined(const hot_context *context);
-void hot_context_confine(hot_context *context, int confined) { context->confined = confined != 0; }
-int hot_context_confined(const hot_context *context) { return context->confined; }
+void hot_context_confine(hot_context *context, int confined) 
+{
+    if (context)
+        context->confined = confined != 0;
+}
+int hot_context_confined(const hot_context *context) { return context && context->confined; }
 
 int hot_context_pretended_gpus(const hot_context *context) { return context->pretended_gpus; }
 void hot_context_pretend_gpus(hot_context *context, int count) { context->pretended_gpus = count; }

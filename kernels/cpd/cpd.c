@@ -146,13 +146,13 @@ static int far_exponent(const hot_context *context, const hot_cpd_args *args)
     int exponent = 0;
     if (args->f64) {
         const double *x = args->x;
-#pragma omp parallel for simd reduction(max : largest) num_threads(threads) if (total > 100000)
+#pragma omp parallel for simd reduction(max : largest) num_threads(hot_team(total > 100000 ? threads : 1))
         for (size_t i = 0; i < total; i++)
             largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
     } else {
         const float *x = args->x;
         float most = 0;
-#pragma omp parallel for simd reduction(max : most) num_threads(threads) if (total > 100000)
+#pragma omp parallel for simd reduction(max : most) num_threads(hot_team(total > 100000 ? threads : 1))
         for (size_t i = 0; i < total; i++)
             most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
         largest = (double)most;
@@ -172,7 +172,7 @@ static void *scaled_tensor(hot_context *context, const hot_cpd_args *args, int e
     void *copy = hot_context_alloc(context, total, args->f64 ? sizeof(double) : sizeof(float));
     if (!copy)
         return NULL;
-#pragma omp parallel for num_threads(threads) if (total > 100000)
+#pragma omp parallel for num_threads(hot_team(total > 100000 ? threads : 1))
     for (size_t i = 0; i < total; i++) {
         if (args->f64)
             ((double *)copy)[i] = ldexp(((const double *)args->x)[i], -exponent);

@@ -15,18 +15,20 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
                                    float given, float *s0)
 {
     const int weighted = plan->scheme.volumes;
-    float high = 0, sum_b0 = 0, test = 0;
+    float high = 0, low = INFINITY, sum_b0 = 0, test = 0;
     int zeros = 0;
     for (int j = 0; j < weighted; j++) {
         float y = signal[order[j]];
         test += y - y; /* NaN as soon as one is NaN or Inf */
         high = y > high ? y : high;
+        low = y < low ? y : low;
         zeros += y == 0;
     }
     for (size_t j = (size_t)weighted; j < plan->all_volumes; j++) {
         float y = signal[order[j]];
         test += y - y;
         high = y > high ? y : high;
+        low = y < low ? y : low;
         sum_b0 += y;
     }
     *s0 = given == given ? given : sum_b0 / (float)plan->b0_volumes;
@@ -34,7 +36,7 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
         return HOT_VOXEL_NOT_FINITE;
     if (!(*s0 > 0))
         return HOT_VOXEL_NO_B0;
-    if (high >= plan->ceiling || zeros == weighted)
+    if (high >= plan->ceiling || zeros == weighted || (low == high && plan->b0_volumes > 0))
         return HOT_VOXEL_CLIPPED;
     if (!(*s0 >= 3 * sigma))
         return HOT_VOXEL_NOISE;

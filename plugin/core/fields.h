@@ -38,8 +38,8 @@ struct hot_dwi {
     double *b;               /* volumes */
     double *gradients;       /* volumes x 3, unit, world */
     hot_gradients_in gradients_in;
-    double length_coded_b;   /* what all b-values of the table were, where b was multiplied by the squared lengths of its
-                                vectors; else 0 */
+    double length_coded_b;   /* what all b-values of the table were, where b was multiplied by the squared lengths of
+                                its vectors; else 0 */
     size_t shells;
     double *shell_b;         /* shells, ascending */
     int *shell_of;           /* volumes */

@@ -10,12 +10,15 @@
 enum {
     MIN_VOXELS = 3,     /* at a value, to call it a plateau; 2 at the limit of the type */
     MIN_BELOW = 30,     /* voxels below the plateau that are compared with it */
-    MAX_SPIKES = 16     /* values above the plateau: voxels damaged after clipping */
+    NEAR_VALUES = 8,    /* of the histogram, below the plateau: as many voxels share each of them as by chance */
+    MAX_SPIKES = 16,    /* values above the plateau: voxels damaged after clipping, */
+    MAX_SPIKED = 10,    /* and at most one in so many */
+    MIN_SHARED = 50     /* voxels, to call a value that most of them share a ceiling */
 };
 /* Where the voxels below are looked for, relative to the value. */
 static const double window[] = {0.9, 0.8, 0.65, 0.5};
-/* Signals computed without noise: many voxels are alike up to rounding. */
-static const double rounding = 1e-6, many_alike = 1.5;
+/* Signals computed without noise are alike up to rounding. */
+static const double rounding = 1e-6;
 /* ln of the odds against so many voxels by chance: one in 10^6. */
 static const double evidence = 14;
 
@@ -42,7 +45,8 @@ static size_t gather(float *largest, size_t voxels, double low, double high)
 static double expected(float *largest, size_t voxels, double value)
 {
     size_t below = 0;
-    double low = value, step = INFINITY, above = value, distinct = 0;
+    double low = value, step = INFINITY, above = value;
+    size_t near = 0, distinct = 0; /* voxels of the nearest values, and how many these are */
     for (size_t w = 0; w < sizeof window / sizeof *window && below < MIN_BELOW; w++) {
         low = window[w] * value;
         below = gather(largest, voxels, low, value);
@@ -53,11 +57,12 @@ static double expected(float *largest, size_t voxels, double value)
     for (size_t i = 0; i < below; i++) { /* the spacing of the values: 1 for integers */
         const double gap = above - (double)largest[i];
         step = gap > 0 && gap < step ? gap : step;
-        distinct += gap > rounding * value || i == 0;
+        distinct += gap > rounding * value;
+        near += distinct <= NEAR_VALUES;
         above = (double)largest[i];
     }
-    const double spread = (double)(below + 1) / ((value - low) / step + 1), alike = (double)below / distinct;
-    return alike > many_alike ? fmax(alike, spread) : spread;
+    const size_t nearest = distinct < NEAR_VALUES ? distinct : NEAR_VALUES;
+    return fmax((double)(below + 1) / ((value - low) / step + 1), (double)near / (double)(nearest ? nearest : 1));
 }
 
 /* Whether more than half of the voxels share the largest value. 1: they were clipped there, as diffusion-weighted
@@ -78,7 +83,7 @@ static int is_shared(const float *largest, const uint8_t *weighted, size_t voxel
         }
     if (2 * *count <= positive)
         return 0;
-    return with >= MIN_VOXELS && (double)with >= least_weighted * (double)*count ? 1 : -1;
+    return *count >= MIN_SHARED && (double)with >= least_weighted * (double)*count ? 1 : -1;
 }
 
 double hot_ceiling_find(float *largest, const uint8_t *weighted, size_t voxels, double type_limit, size_t *reached)
@@ -102,7 +107,7 @@ double hot_ceiling_find(float *largest, const uint8_t *weighted, size_t voxels, 
             count += largest[n] == value;
         above = (double)value;
         seen += count;
-        if (count < 2)
+        if (count < 2 || seen - count > count / MAX_SPIKED)
             continue;
         const double chance = expected(largest, voxels, above), many = (double)count;
         if (chance > 0 && ((count >= MIN_VOXELS && many > chance &&

@@ -14,7 +14,7 @@
 #include "gather.h"
 #include "scheme.h"
 
-enum { VOXELS = 2000, VOXELS_MIN = 30, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
+enum { VOXELS = 2000, VOXELS_MIN = 200, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double bright = 0.7;      /* voxels are looked at whose mean is at least so much of the median */
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */

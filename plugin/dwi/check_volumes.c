@@ -279,7 +279,7 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
 {
     const int highest = hot_dwi_highest_order(context, dwi, -1);
     if (highest < 0)
-        return HOT_ERROR_MEMORY;
+        return hot_context_cancelled(context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
     if (!dwi->has_b0)
         add(to, "no_b0", 1, "there is no b=0 volume: the models adc and fod cannot be fitted");
     for (size_t shell = dwi->has_b0; shell < dwi->shells; shell++) {

@@ -1,5 +1,6 @@
 #include "fingerprint.h"
 
+#include "common/entry.h"
 #include "core/fingerprint.h"
 #include "gather.h"
 #include "paged.h"
@@ -38,7 +39,7 @@ hot_status hot_dwi_fingerprint(hot_context *context, const hot_dwi *dwi, uint64_
         if (status != HOT_OK)
             return status;
         end = first + (held.count < CHUNK ? held.count : CHUNK);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_context_threads(context)) reduction(+ : samples)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_team(hot_context_threads(context))) reduction(+ : samples)
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
                 samples += add_samples(&held, at, end - at < BLOCK ? end - at : BLOCK);

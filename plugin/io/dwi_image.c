@@ -14,7 +14,7 @@
 #include "gradient_find.h"
 #include "vector_lengths.h"
 
-/* How far from 1 the squared lengths of unit vectors are: FSL's tables are rounded, MRtrix takes its own at their word. */
+/* How far from 1 the squared lengths of unit vectors are: FSL's tables are rounded, MRtrix's are not. */
 #define FSL_LIMIT 0.01
 #define MRTRIX_LIMIT 1e-5
 

@@ -117,7 +117,7 @@ static hot_status read_inputs(job *j)
                                             "'%s' has no b=0 volume (b of at most 50 s/mm^2)", v->dwi);
     const int highest = status == HOT_OK ? hot_dwi_highest_order(context, j->run.dwi, -1) : 0;
     if (highest < 0)
-        return HOT_ERROR_MEMORY;
+        return hot_context_cancelled(context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
     if (status == HOT_OK && strcmp(v->order, "auto") != 0 && highest > 0 && atoi(v->order) > highest)
         status = hot_context_fail_parameter(context, HOT_ERROR_DATA, "order",
                                             "the directions of '%s' determine tensors of order %d at most, not %s",

@@ -43,7 +43,7 @@ hot_status hot_run_choose_order(hot_run_job *job)
     job->order_by_default = 1;
     int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
     if (highest < 0)
-        return HOT_ERROR_MEMORY;
+        return hot_context_cancelled(job->context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
     job->fit.order = highest >= 6 || highest == 0 ? 6 : highest;
     if (highest > 0 && highest < job->method->order_min)
         return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "method",

@@ -105,6 +105,7 @@ CHANGES = {
     "outputs": ("signal", "all,maps", "maps"), "merge": ("signal", "parts", "merge"),
     "part": ("signal", "1/2", "part"), "report": ("signal", None, None), "force": ("signal", None, None),
     "memory": ("signal", "300M", None), "threads": ("signal", 2, None), "quiet": ("signal", None, None),
+    "confine": ("signal", None, None), "force_table": ("signal", None, None),
     "progress": ("signal", "none", None), "resume": None, "help": None, "i": None, "o": None,
 }
 model = json.load(open("model.json"))

@@ -14,8 +14,8 @@ CLIPPED = 8
 
 def flags(name, samples, affine, bval, bvec, *more):
     nib.save(nib.Nifti1Image(samples, affine), name + ".nii")
-    done = hot("peaks", "--method", "signal", "--dwi", name + ".nii", "--bval", bval, "--bvec", bvec, "-o", "peaks.nrrd",
-               "--flags", "flags.nii", *more)
+    done = hot("peaks", "--method", "signal", "--dwi", name + ".nii", "--bval", bval, "--bvec", bvec, "-o",
+               "peaks.nrrd", "--flags", "flags.nii", *more)
     check(done.returncode == 0, "%s: %s" % (name, done.stderr))
     found = np.asarray(nib.load("flags.nii").dataobj) == CLIPPED
     said = hot("check", "-i", name + ".nii", "--bval", bval, "--bvec", bvec).stdout
@@ -62,7 +62,7 @@ check(found[(damaged < whole).any(-1)].all() and found[1, 2, 3], "a damaged voxe
 # Signals divided by b=0; no noise, the same b=0 everywhere.
 ratio = (whole / whole[..., b == 0].mean(-1, keepdims=True)).astype(np.float32)
 ratio[..., b == 0] = 1
-check(not flags("ratio", np.minimum(ratio, 1), image.affine, *table, *inside).any(), "b=0 of 1 everywhere is no ceiling")
+check(not flags("ratio", np.minimum(ratio, 1), image.affine, *table, *inside).any(), "b=0 of 1 everywhere")
 # Tensors of clipped signals are left empty, too.
 done = hot("fit", "-i", "int16_1_clipped.nii", "--bval", table[0], "--bvec", table[1], "--mask", "all.nii", "--model",
            "adc", "--order", 4, "-o", "adc.nrrd")

@@ -91,7 +91,7 @@ check(read("f.nrrd")[2].shape[0] == 16, "order 4 by default")
 
 # refusals: one line, status 1 (2 where the command line is wrong), nothing written
 refused(["fit", "-i", "few.nrrd", "--order", 6], "order 6 needs 28", "has 20", "order 4 would do")
-refused(["fit", "-i", "all.nrrd", "--response", "nothing.txt"], "nothing.txt", "cannot be opened")
+refused(["fit", "-i", "all.nrrd", "--response", "nothing.txt"], "nothing.txt", "cannot read")
 open("bad.txt", "w").write("1 2\n3\n")
 refused(["fit", "-i", "all.nrrd", "--response", "bad.txt"], "line 2")
 open("low.txt", "w").write("# Shells: 0,3000\n3500 0 0\n800 -600 200\n")

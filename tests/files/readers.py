@@ -60,7 +60,7 @@ write("right_already", signals(b, g), b, scaled)
 check(shells("right_already.nii.gz")[0] == expected, "b-values that go with the lengths already")
 write("coded", signals(b, g), nominal, scaled)
 got, said = shells("coded.nii.gz")
-check(got == expected and "multiplied" in said and "warning" not in said, "several shells under one b: %s %s" % (got, said))
+check(got == expected and "multiplied" in said and "warning" not in said, "shells under one b: %s %s" % (got, said))
 write("not_coded", signals(nominal, g), nominal, scaled)
 got, said = shells("not_coded.nii.gz")
 check(got == one and "do not fall" in said, "lengths that the signals contradict: %s %s" % (got, said))
@@ -163,7 +163,8 @@ check(got == [2, 2, 2.5] and "more likely in mm" in said, "metres that are mm: %
 for unit, size in ("microns", 2000), ("m", .002), ("cm", .2), ("mm", 2), ("furlong", 2):
     nrrd("unit.nrrd", keys, raw, more=['space units: "%s" "%s" "%s"' % ((unit,) * 3)])
     with open("unit.nrrd", "rb") as old:
-        text = old.read().replace(b"(2,0,0) (0,2,0) (0,0,2.5)", b"(%g,0,0) (0,%g,0) (0,0,%g)" % (size, size, 1.25 * size))
+        text = old.read().replace(b"(2,0,0) (0,2,0) (0,0,2.5)",
+                                  b"(%g,0,0) (0,%g,0) (0,0,%g)" % (size, size, 1.25 * size))
     with open("unit.nrrd", "wb") as new:
         new.write(text)
     got, said = voxel("unit.nrrd")
@@ -205,7 +206,8 @@ mif("four.mif", row=b"0,0,0,2")
 refused("info", "-i", "four.mif", words=("transform", "0,0,0,1"))
 
 # ---- names -----------------------------------------------------------------------------------------------------------
-for image, bval, bvec in ("A.NII.GZ", "A.bval", "A.bvec"), ("B.NII", "B.BVAL", "B.BVEC"), ("C.Nii.Gz", "C.bval", "C.bvec"):
+for image, bval, bvec in (("A.NII.GZ", "A.bval", "A.bvec"), ("B.NII", "B.BVAL", "B.BVEC"),
+                          ("C.Nii.Gz", "C.bval", "C.bvec")):
     with open("long.nii.gz", "rb") as old, open(image, "wb") as new:
         new.write(old.read() if image.lower().endswith("gz") else gzip.decompress(old.read()))
     np.savetxt(bval, nominal[None], fmt="%g")

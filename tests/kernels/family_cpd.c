@@ -562,7 +562,8 @@ static void check_scales(check_run *run, int f64)
     const double *const x_plain = x;
     for (int negative = 0; negative < 2; negative++)
         for (int start = HOT_CPD_RANDOM; start <= HOT_CPD_HOSVD; start++) {
-            const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = 30, .tolerance = HOT_ZERO,
+            const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = 30,
+                                             .tolerance = HOT_ZERO,
                                              .start = (hot_cpd_start)start, .non_negative = negative};
             if (!check_call(run, decompose(run->context, &options, &plain)))
                 continue;

@@ -127,7 +127,8 @@ static hot_status compute(hot_context *context, const voxels *v, const float *si
                           const uint8_t *mask, const answers *a)
 {
     hot_signal_scheme scheme = scheme_of(v);
-    hot_signal_options options = {.size = sizeof options, .sigma = sigma, .noise_model = v->noise, .ceiling = v->ceiling};
+    hot_signal_options options = {.size = sizeof options, .sigma = sigma, .noise_model = v->noise,
+                                  .ceiling = v->ceiling};
     return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, mask, &a->result);
 }
 

@@ -579,8 +579,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < STARTS; i++) {
         double x[3];
         check_random_unit(&seed, x);
-        for (double part : x)
-            starts.push_back((float)part);
+        starts.insert(starts.end(), x, x + 3);
     }
     for (int i = 0; i < TERMS * FITTED; i++)
         design.push_back(check_random_normal(&seed));

@@ -114,7 +114,8 @@ typedef struct hot_signal_options {
 enum {
     HOT_VOXEL_NOT_FINITE = 1, /* NaN or Inf */
     HOT_VOXEL_NO_B0 = 2,      /* b=0 signal zero or negative */
-    HOT_VOXEL_CLIPPED = 8,    /* a sample reaches hot_signal_options.ceiling, or all diffusion-weighted ones are 0 */
+    HOT_VOXEL_CLIPPED = 8,    /* a sample reaches hot_signal_options.ceiling, all diffusion-weighted ones are 0, or all
+                                 samples are the same */
     HOT_VOXEL_NOISE = 16      /* b=0 signal below three standard deviations of the noise */
 };
 

@@ -129,8 +129,8 @@ static void convert_units(hot_context *context, const char *name, about *to)
     const char *unit = mm > 1 ? "metre" : "micron";
     const double voxel = mm * fabs(to->spacing[1]);
     if (voxel < least_voxel || voxel > largest_voxel) {
-        hot_context_log(context, HOT_LOG_WARNING, "'%s': its unit is the %s, but its voxels of %g are more likely in mm, "
-                        "and are taken so", name, unit, fabs(to->spacing[1]));
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': its unit is the %s, but its voxels of %g are more likely in "
+                        "mm, and are taken so", name, unit, fabs(to->spacing[1]));
         return;
     }
     for (int axis = 0; axis < 4; axis++) {
@@ -172,11 +172,11 @@ static void compare_forms(hot_context *context, const char *name, const about *h
     }
     const double voxel = fmin(fabs(header->spacing[1]), fmin(fabs(header->spacing[2]), fabs(header->spacing[3])));
     if (angle > 1)
-        hot_context_log(context, HOT_LOG_WARNING, "'%s': its sform, which is used, and its qform differ by %.3g degrees; "
-                        "directions in scanner axes do, too", name, angle);
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': its sform, which is used, and its qform differ by %.3g "
+                        "degrees; directions in scanner axes do, too", name, angle);
     else if (shift > voxel)
-        hot_context_log(context, HOT_LOG_WARNING, "'%s': its sform, which is used, and its qform differ by %.3g mm", name,
-                        shift);
+        hot_context_log(context, HOT_LOG_WARNING, "'%s': its sform, which is used, and its qform differ by %.3g mm",
+                        name, shift);
 }
 
 static hot_status check_header(hot_context *context, const char *name, const about *header, hot_image *image)

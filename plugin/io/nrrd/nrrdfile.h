@@ -36,8 +36,8 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data);
 /* Refuses what cannot be in this machine's memory. Errors: HOT_ERROR_FORMAT. */
 hot_status hot_nrrd_fits(hot_context *context, const hot_nrrd_file *file);
 
-/* Looks at the data files of a detached header: a NIfTI header in front of the samples that no `byte skip` passes over is
- * an error (HOT_ERROR_FORMAT), bytes behind them a warning. */
+/* Looks at the data files of a detached header: a NIfTI header in front of the samples that no `byte skip` passes over
+ * is an error (HOT_ERROR_FORMAT), bytes behind them a warning. */
 hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file);
 
 /* Instead of hot_nrrd_read: `bytes` bytes from byte `at` of the samples on, in the file's byte order (swapped: not the

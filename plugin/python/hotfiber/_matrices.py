@@ -85,8 +85,8 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
     is_complex, single = native.kind == "c", native in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
-    # The library reads the lower triangle of columns that lie together. Where rows do, that is the upper triangle of the
-    # transposed, which is the conjugate.
+    # The library reads the lower triangle of columns that lie together. Where rows do, that is the upper triangle of
+    # the transposed, which is the conjugate.
     if there:
         matrices = matrices.packed("matrices", swapped=not upper)
     else:
@@ -363,7 +363,7 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     x = _third_order(x)
     rank, kind = count("rank", rank, 1, 2**31 - 1), x.dtype
     chosen = struct(c.hot_cpd_options, rank=rank, iterations=iterations,
-                    tolerance=c.HOT_ZERO if np.isscalar(tolerance) and tolerance < 0 else tolerance,
+                    tolerance=c.HOT_ZERO if isinstance(tolerance, (int, float)) and tolerance < 0 else tolerance,
                     non_negative=bool(non_negative), arithmetic=choice("arithmetic", arithmetic, _ARITHMETIC))
     if isinstance(start, str):
         chosen.start = choice("start", start, {"random": c.HOT_CPD_RANDOM, "hosvd": c.HOT_CPD_HOSVD})

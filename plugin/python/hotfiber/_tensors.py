@@ -114,7 +114,7 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
         tensors, starts = tensors.copy(), starts.copy()
     how, alpha = _shift(shift)
     chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, change=change,
-                     tolerance=c.HOT_ZERO if np.isscalar(tolerance) and tolerance < 0 else tolerance,
+                     tolerance=c.HOT_ZERO if isinstance(tolerance, (int, float)) and tolerance < 0 else tolerance,
                      seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
                      max_iterations=max_iterations, basin=bool(basin))
     function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
