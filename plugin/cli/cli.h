@@ -53,6 +53,12 @@ typedef struct cli_option {
     {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
      "compute where this is not 0 (NRRD, NIfTI, MIF); default: estimated from the b=0 images", 0, 0}
 
+/* What an input holds, where it does not say. */
+#define CLI_AS(as)                                                                                                     \
+    {"as", CLI_CHOICE, &(as), "peaks|dyads|sh|tensor|tensor_fsl|tensor_mrtrix|tensor_dipy|tensor_itk|rgb|dwi",         \
+     "what the input holds, where neither its header nor its values tell: directions (in scanner axes, or dyads: "     \
+     "FSL's, in the axes of the bvecs), spherical harmonics, tensors (order 2 also by the program whose order and "    \
+     "axes they have), colours, signals", 0, 0}
 #define CLI_MEMORY_OPTION(memory)                                                                                      \
     {"memory", CLI_TEXT, &(memory), "SIZE",                                                                            \
      "how much memory may be taken (200M, 4G); default 60 % of what is free. Data that are too large for it stay in "  \

@@ -9,6 +9,7 @@
 #include "dwi/scheme.h"
 #include "io/common/parents.h"
 #include "io/dwi_load.h"
+#include "io/field_file.h"
 
 const cli_command cli_export_command = {
     "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
@@ -143,15 +144,35 @@ static hot_status check_format_options(hot_context *context, const hot_export_fo
     return HOT_OK;
 }
 
+/* For a format from directions: of tensors of order 2 these are their main axes. */
+static hot_status take_main_directions(hot_context *context, const char *input, hot_tensor_field **tensors,
+                                       hot_fiber_field **fibers)
+{
+    const hot_peaks_options one = {.size = sizeof one, .method = "maxima", .max_fibers = 1};
+    if (hot_tensor_field_order(*tensors) != 2)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' holds tensors, not directions: `hotfiber peaks` finds these in them, and "
+                                "`hotfiber export --format glyphs` (or ply, sh) takes them as they are", input);
+    if ((*tensors)->fitted == 0)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds tensors, not directions, and all of them are 0",
+                                input);
+    hot_context_log(context, HOT_LOG_NOTE, "'%s' holds tensors of order 2: the main direction of each is written",
+                    input);
+    hot_status status = hot_fiber_field_find(context, *tensors, &one, fibers);
+    hot_tensor_field_destroy(tensors);
+    return status;
+}
+
 int cli_export(int argc, char **argv)
 {
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
-    const char *memory = NULL;
+    const char *memory = NULL, *as = NULL;
     size_t bytes = 0;
     int list = 0;
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: these; "
                                         "default: standard input (NRRD)", 0, 0},
+        CLI_AS(as),
         {"o", CLI_OUTPUT_ANY, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
         {"amplitude", CLI_CHOICE, &amplitude, "fraction|fod",
@@ -191,13 +212,10 @@ int cli_export(int argc, char **argv)
         status = hot_parents_check(context, output, 0);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);
-    /* A format that takes either: what is no directions is tensors; standard input, which is read once, is tensors. */
-    const int piped = strcmp(input, "-") == 0;
-    if (status == HOT_OK && format->write && !(format->write_tensors && piped))
-        status = hot_fiber_field_load(context, input, &fibers);
-    if (status == HOT_ERROR_FORMAT && format->write_tensors &&
-        hot_tensor_field_load(context, input, &tensors) == HOT_OK)
-        status = HOT_OK;
+    if (status == HOT_OK)
+        status = hot_field_load(context, input, as, NULL, format->write ? &fibers : NULL, &tensors);
+    if (status == HOT_OK && tensors && !format->write_tensors)
+        status = take_main_directions(context, input, &tensors, &fibers);
     if (status == HOT_OK && fibers) {
         if (amplitude && strcmp(amplitude, "fod") == 0)
             status = scale_amplitudes(context, response, &data, &fibers);
@@ -205,12 +223,8 @@ int cli_export(int argc, char **argv)
             status = write_picture(context, fibers, &data);
         else if (status == HOT_OK)
             status = format->write(context, fibers, output);
-    } else if (status == HOT_OK) {
-        if (!tensors)
-            status = hot_tensor_field_load(context, input, &tensors);
-        if (status == HOT_OK)
-            status = format->write_tensors(context, tensors, output);
-    }
+    } else if (status == HOT_OK)
+        status = format->write_tensors(context, tensors, output);
     hot_fiber_field_destroy(&fibers);
     hot_tensor_field_destroy(&tensors);
     return cli_finish(&cli_export_command, &common, status);

@@ -82,6 +82,7 @@ int cli_peaks(int argc, char **argv)
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE",
          "tensor field (NRRD, NIfTI), or image of spherical harmonics (.mif, NIfTI); default -, standard input", 0, 0},
+        CLI_AS(harmonics.content),
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE",
          "directions: NRRD, NIfTI or MIF by name; default -, standard output", 0, 0},
         {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD, NIfTI or MIF)", 0, 0},

@@ -115,11 +115,14 @@ static char *make_json(const hot_score *score)
 
 int cli_score(int argc, char **argv)
 {
-    const char *input = "-", *truth_path = NULL, *mask_path = NULL, *output_path = "-";
+    const char *input = "-", *truth_path = NULL, *mask_path = NULL, *output_path = "-", *as = NULL;
     int json = 0, every = 0, slice = -1;
     hot_score_options o = {.size = sizeof o};
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions: NRRD, NIfTI or MIF; default -, standard input", 0, 0},
+        {"as", CLI_CHOICE, &as, "peaks|dyads",
+         "-i holds directions, in scanner axes or (FSL's dyads) those of the bvecs, where neither its header nor its "
+         "values tell", 0, 0},
         {"truth", CLI_TEXT, &truth_path, "FILE", "true directions, of `hotfiber phantom --truth`", 0, 0},
         {"o", CLI_OUTPUT, &output_path, "FILE", "the table; default -, standard output", 0, 0},
         {"json", CLI_FLAG, &json, NULL, "for programs: JSON, every table", 0, 0},
@@ -144,7 +147,7 @@ int cli_score(int argc, char **argv)
     if (status == HOT_OK)
         status = hot_output_check_distinct(common.context, truth_path, output_path);
     if (status == HOT_OK)
-        status = hot_fiber_field_load(common.context, input, &found);
+        status = hot_fiber_field_load_as(common.context, input, as, &found);
     if (status == HOT_OK)
         status = hot_fiber_field_load(common.context, truth_path, &truth);
     if (status == HOT_OK && mask_path)

@@ -5,6 +5,21 @@
 
 #include "grid_match.h"
 
+static const char *const content_words[] = {
+    [HOT_CONTENT_PEAKS] = "peaks", [HOT_CONTENT_DYADS] = "dyads", [HOT_CONTENT_SH] = "sh",
+    [HOT_CONTENT_TENSOR] = "tensor", [HOT_CONTENT_RGB] = "rgb", [HOT_CONTENT_DWI] = "dwi", [HOT_CONTENT_MAP] = "map",
+};
+
+const char *hot_content_word(hot_content content) { return content_words[content]; }
+
+hot_content hot_content_find(const char *word)
+{
+    for (int c = HOT_CONTENT_UNKNOWN + 1; word && c <= HOT_CONTENT_MAP; c++)
+        if (strcmp(content_words[c], word) == 0)
+            return (hot_content)c;
+    return HOT_CONTENT_UNKNOWN;
+}
+
 hot_status hot_image_add_file(hot_image *image, const char *path)
 {
     const size_t count = image->file_count;

@@ -3,6 +3,7 @@
 #ifndef HOT_PLUGIN_IMAGE_H
 #define HOT_PLUGIN_IMAGE_H
 
+#include "content.h"
 #include "fields.h"
 
 typedef struct hot_image {
@@ -12,6 +13,11 @@ typedef struct hot_image {
                              RAS in NIfTI and MIF, the file's space in NRRD */
     size_t values;        /* per voxel */
     int value_axes;       /* how many axes of more than one sample these lie along; 0 = one value */
+    size_t last_values;   /* how many lie along the last of these axes; 1 = there is none */
+    /* What the header says that the values are, by which word of it, and, of tensors, their layout. */
+    hot_content content;
+    hot_tensor_layout layout;
+    const char *content_said; /* static; NULL = nothing is said */
     /* Value n of voxel (i, j, k) at data[i*stride[0] + j*stride[1] + k*stride[2] + position[n]], in elements of
      * `sample`, in the machine's byte order; value = slope * sample + intercept. */
     hot_sample sample;
@@ -45,7 +51,7 @@ struct hot_input;
 hot_status hot_image_open_input(hot_context *context, struct hot_input *input, hot_image *image);
 /* Refuses what cannot be in this machine's memory. Errors: HOT_ERROR_FORMAT. */
 hot_status hot_image_fits(const hot_image *image);
-/* Reads the samples; once. Errors: those, and HOT_ERROR_CANCELLED. */
+/* Reads the samples, where they are not read yet. Errors: those, and HOT_ERROR_CANCELLED. */
 hot_status hot_image_read(hot_image *image);
 /* Both. */
 hot_status hot_image_load_all(hot_context *context, const char *path, hot_image *image);

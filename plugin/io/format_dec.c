@@ -38,6 +38,7 @@ static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers
     for (size_t i = 0; i < 3 * voxels; i++)
         colors[i] = color(fibers, i / 3, i % 3);
     const hot_nrrd_values values = {.grid = &fibers->grid, .data = colors, .per = {3}, .kind = HOT_NRRD_COLOR,
+                                    .content = HOT_CONTENT_RGB,
                                     .compress = 1};
     hot_status status = hot_nrrd_save_values(context, &values, path);
     hot_context_free(context, colors);
@@ -52,6 +53,7 @@ hot_status hot_write_dec(hot_context *context, const hot_fiber_field *fibers, co
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
         return status;
-    return hot_path_has_volumes(path) ? hot_image_save(context, path, &fibers->grid, 3, fill, fibers)
-                                   : write_nrrd(context, fibers, path);
+    return hot_path_has_volumes(path)
+        ? hot_image_save(context, path, &fibers->grid, HOT_CONTENT_RGB, 3, fill, fibers)
+        : write_nrrd(context, fibers, path);
 }

@@ -149,7 +149,8 @@ hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const 
         return status;
     return hot_path_has_volumes(path)
         ? hot_image_save_bytes(context, path, grid, values)
-        : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .bytes = 1, .compress = 1},
+        : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .bytes = 1, .compress = 1,
+                                                            .content = HOT_CONTENT_MAP},
                                path);
 }
 
@@ -201,9 +202,10 @@ hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float 
     if (status != HOT_OK)
         return status;
     if (hot_path_has_volumes(path))
-        return hot_image_save(context, path, grid, per, fill, &(interleaved){values, per});
+        return hot_image_save(context, path, grid, HOT_CONTENT_MAP, per, fill, &(interleaved){values, per});
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .per = {per > 1 ? per : 0},
                                                             .compress = what != NULL,
+                                                            .content = HOT_CONTENT_MAP,
                                                             .key = what ? "hotfiber_map" : NULL, .value = what}, path);
 }
 
@@ -250,12 +252,13 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
     if (all[which].values == maps->cone_axes && hot_path_has_volumes(path)) {
         vectors map = {{maps->cone_axes, per}, {1, 1, 1}};
         hot_space_ras_sign(maps->grid.space, map.sign);
-        return hot_image_save(context, path, &maps->grid, per, fill_vectors, &map);
+        return hot_image_save(context, path, &maps->grid, HOT_CONTENT_MAP, per, fill_vectors, &map);
     }
     if (!bytes)
         return hot_map_save(context, &maps->grid, all[which].values, per, name, path);
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &maps->grid, .data = all[which].values,
-                                                            .bytes = 1, .compress = 1, .key = "hotfiber_map",
+                                                            .bytes = 1, .compress = 1,
+                                                            .content = HOT_CONTENT_MAP, .key = "hotfiber_map",
                                                             .value = name}, path);
 }
 

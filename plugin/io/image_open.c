@@ -42,6 +42,8 @@ hot_status hot_image_open(hot_context *context, const char *path, hot_image *ima
 hot_status hot_image_read(hot_image *image)
 {
     hot_context *context = image->context;
+    if (image->data)
+        return HOT_OK;
     hot_status status = hot_image_fits(image);
     if (status != HOT_OK)
         return status;

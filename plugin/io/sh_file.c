@@ -7,15 +7,12 @@
 #include "common/options.h"
 #include "common/entry.h"
 #include "dwi/frames.h"
-#include "io/common/directions_check.h"
-#include "io/common/input.h"
-#include "io/nrrd/nrrd_tensors.h"
+#include "field_file.h"
 #include "io/nrrd/tensor_frame.h"
 #include "model/sh_basis.h"
-#include "tensors_image.h"
 
 /* Degrees that bad files have: odd degrees too, or more degrees than forms are made for. */
-static hot_status refuse_count(const hot_image *image)
+hot_status hot_harmonics_refuse_count(const hot_image *image)
 {
     const size_t count = image->values;
     for (size_t l = 1; l < 17; l++)
@@ -129,17 +126,18 @@ static int find_frame(const hot_grid *grid, const char *name, double frame[3][3]
     return 1;
 }
 
-static hot_status load_harmonics(hot_image *image, hot_sh_basis basis, const char *frame_name,
-                                 hot_tensor_field **field)
+hot_status hot_harmonics_load(hot_image *image, const hot_sh_reading *how, hot_tensor_field **field)
 {
     hot_context *context = image->context;
+    const hot_sh_basis basis = how->basis;
+    const char *frame_name = how->frame;
     const int lmax = hot_sh_lmax(image->values);
     double frame[3][3];
     hot_status status = hot_image_check_one_list(image, "spherical harmonics");
     if (status != HOT_OK)
         return status;
     if (!lmax)
-        return refuse_count(image);
+        return hot_harmonics_refuse_count(image);
     hot_context_log(context, HOT_LOG_NOTE,
                     "'%s' is taken as spherical harmonics of lmax %d, basis %s, in %s axes (--basis, --frame)",
                     image->name, lmax, hot_sh_basis_name(basis), frame_name);
@@ -167,8 +165,6 @@ hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, cons
     HOT_NEED(context, path, field);
     hot_sh_options given = {.size = sizeof given};
     hot_sh_basis basis = HOT_SH_TOURNIER07;
-    hot_input input;
-    hot_image image = {0};
     hot_status status = hot_options_read(context, "hot_sh_options", options, &given);
     if (status != HOT_OK)
         return status;
@@ -180,25 +176,7 @@ hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, cons
     if (strcmp(frame, "scanner") != 0 && strcmp(frame, "bvec") != 0 && strcmp(frame, "image") != 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "frame",
                                           "there is no frame '%s'; there are scanner, bvec and image", frame);
-    const int named = given.basis || given.frame;
-    status = hot_input_open(context, path, &input);
-    if (status == HOT_OK && input.kind == HOT_FILE_NRRD && !named) {
-        status = hot_nrrd_load_tensors(context, &input, field);
-    } else if (status == HOT_OK) {
-        status = hot_directions_check_tables(context, path, "tensors or harmonics");
-        if (status == HOT_OK)
-            status = hot_image_open_input(context, &input, &image);
-        if (status == HOT_OK)
-            status = hot_directions_check_scheme(&image, "tensors or harmonics");
-        const int order = named ? 0 : hot_tensors_image_order(image.values);
-        if (status == HOT_OK)
-            status = order ? hot_tensors_image_load(&image, field) : load_harmonics(&image, basis, frame, field);
-        if (status == HOT_OK && order)
-            hot_context_log(context, HOT_LOG_NOTE,
-                            "'%s' is taken as plain tensors of order %d: it does not say of which model (for fod: "
-                            "--min_amplitude .1)", image.name, order);
-        hot_image_close(&image);
-    }
-    hot_input_close(context, &input);
-    return status;
+    /* a basis or a frame alone says as much as "sh" */
+    const char *content = given.content ? given.content : given.basis || given.frame ? "sh" : NULL;
+    return hot_field_load(context, path, content, &(const hot_sh_reading){basis, frame}, NULL, field);
 }

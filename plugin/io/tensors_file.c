@@ -1,11 +1,11 @@
 /* Tensor fields out and in: NRRD in the grid's own space; NIfTI and MIF in scanner RAS, a volume for the confidence and
  * then one for each unique value. */
 #include "common/arguments.h"
+#include "image_content.h"
 #include "io/common/image_save.h"
-#include "common/entry.h"
-#include "io/common/input.h"
 #include "io/common/paths.h"
 #include "io/nrrd/nrrd_tensors.h"
+#include "io/nrrd/tensor_frame.h"
 #include "tensors_image.h"
 
 typedef struct values_in_ras {
@@ -46,7 +46,7 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
         for (size_t d = 0; d < 3; d++)
             tensors.sign[k] *= exponents[3 * k + d] % 2 ? sign[d] : 1;
     }
-    return hot_image_save(context, path, &field->grid, 1 + terms, fill, &tensors);
+    return hot_image_save(context, path, &field->grid, HOT_CONTENT_TENSOR, 1 + terms, fill, &tensors);
 }
 
 int hot_tensors_image_order(size_t values)
@@ -57,9 +57,60 @@ int hot_tensors_image_order(size_t values)
     return 0;
 }
 
+/* Rows of values of some layout become a confidence and the unique values in order. */
+static void unpack_matrices(const float *from, size_t values, hot_tensor_layout layout, size_t voxels, float *to)
+{
+    static const unsigned char whole[6] = {0, 1, 2, 4, 5, 8};
+    const unsigned char *places = values == 9 ? whole : hot_tensor_layout_places(layout);
+    for (size_t voxel = 0; voxel < voxels; voxel++, from += values, to += 7) {
+        float any = 0, odd = 0;
+        for (int i = 0; i < 6; i++) {
+            to[1 + i] = from[places[i]];
+            any += to[1 + i] != 0;
+            odd += to[1 + i] * 0.0f; /* NaN for NaN and Inf */
+        }
+        to[0] = any > 0 && odd == 0 ? 1.0f : 0.0f;
+        for (int i = 1; i < 7 && to[0] == 0; i++)
+            to[i] = 0;
+    }
+}
+
+/* Matrices of order 2 without a confidence, in the order and axes of image->layout. */
+static hot_status load_matrices(hot_image *image, hot_tensor_field **field)
+{
+    enum { CHUNK = 1 << 13 };
+    const size_t voxels = hot_grid_voxels(&image->grid);
+    double frame[3][3];
+    hot_status status = hot_image_read(image);
+    if (status == HOT_OK)
+        status = hot_tensor_field_make(image->context, &image->grid, 2, "unknown", field);
+    float *rows = status == HOT_OK ? hot_context_alloc(image->context, CHUNK, image->values * sizeof *rows) : NULL;
+    if (status == HOT_OK && !rows)
+        status = HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
+        const size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
+        status = hot_image_values(image, first, count, rows);
+        if (status == HOT_OK)
+            unpack_matrices(rows, image->values, image->layout, count, (*field)->values + 7 * first);
+    }
+    hot_context_free(image->context, rows);
+    if (status == HOT_OK && hot_tensor_layout_frame(image->layout, &image->grid, frame))
+        status = hot_tensor_frame_apply(image->context, 2, (const double (*)[3])frame, voxels, (*field)->values, 7);
+    for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++)
+        (*field)->fitted += (*field)->values[7 * voxel] > 0;
+    if (status == HOT_OK)
+        hot_context_log(image->context, HOT_LOG_NOTE, "'%s' is taken as tensors of order 2, %s (--as)", image->name,
+                        hot_tensor_layout_words(image->layout));
+    else
+        hot_tensor_field_destroy(field);
+    return status;
+}
+
 hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
 {
     const int order = hot_tensors_image_order(image->values);
+    if (image->values == 6 || image->values == 9)
+        return load_matrices(image, field);
     if (!order)
         return hot_context_fail(image->context, HOT_ERROR_FORMAT,
                                 "'%s' holds no tensors: %zu volumes, where 7, 16, 29 or 46 (order 2, 4, 6, 8 with a "
@@ -76,28 +127,11 @@ hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
     status = hot_image_values(image, 0, voxels, (*field)->values);
     for (size_t voxel = 0; voxel < voxels; voxel++)
         (*field)->fitted += (*field)->values[voxel * image->values] > 0;
-    if (status != HOT_OK)
+    if (status == HOT_OK)
+        hot_context_log(image->context, HOT_LOG_NOTE,
+                        "'%s' is taken as plain tensors of order %d: it does not say of which model (for fod: "
+                        "--min_amplitude .1)", image->name, order);
+    else
         hot_tensor_field_destroy(field);
-    return status;
-}
-
-hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field)
-{
-    HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
-    HOT_NEED(context, path, field);
-    hot_input input;
-    hot_image image = {0};
-    hot_status status = hot_input_open(context, path, &input);
-    if (status == HOT_OK && input.kind == HOT_FILE_NRRD) {
-        status = hot_nrrd_load_tensors(context, &input, field);
-    } else if (status == HOT_OK) {
-        status = hot_image_open_input(context, &input, &image);
-        if (status == HOT_OK)
-            status = hot_tensors_image_load(&image, field);
-        hot_image_close(&image);
-    }
-    hot_input_close(context, &input);
     return status;
 }

@@ -44,7 +44,8 @@ def save(name, samples, dtype=np.float32):
 # signals: beside their b-values; without them as whole numbers, as floats, masked, with a few negative samples
 attempt("dwi.nii.gz", "diffusion-weighted", "dwi.bval")
 os.rename("dwi.bval", "gone")
-attempt("dwi.nii.gz", "no directions")
+attempt("dwi.nii.gz", "diffusion-weighted", "intent_name")
+attempt(save("float.nii", values), "no directions")
 attempt(save("short.nii", np.round(values), np.int16), "whole numbers")
 attempt(save("whole.nii", np.round(values)), "whole numbers")
 attempt(save("three.nii", values[..., 8:11]), "all three", "positive")

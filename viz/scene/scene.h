@@ -59,6 +59,7 @@ typedef struct hot_scene {
     int volumes;
     int automatic;            /* which of them "auto" is: the first that was given, else what the fields tell */
     char *path[HOT_SCENE_PATHS]; /* what it was loaded from, as given */
+    char content[16];            /* likewise; "" = not given */
     int paths;
     const char *run;          /* which of them is a directory of `hotfiber run`, NULL = none */
     char title[256];          /* for a window: the names of the files */
@@ -132,6 +133,10 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
  * Errors: those of the readers, each naming its file; HOT_ERROR_DATA when grids differ. */
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
                           hot_scene **scene);
+/* The same. content: what the file holds (hot_tensor_field_load_as); of several, those that do not say it; NULL = find
+ * out. */
+hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
+                             const char *content, hot_scene **scene);
 /* Adds the volume "b0" from the diffusion data that the run's report.json names. largest: data in a bigger file are
  * left alone and nothing is added (0 = any). hot_scene_load calls it for small ones. */
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);

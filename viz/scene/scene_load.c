@@ -17,7 +17,7 @@ struct found {
     hot_fiber_field *fibers;
     hot_mask *mask;
     const char *volume[HOT_SCENE_PATHS]; /* neither of the two: to be read when the grid is known */
-    int volumes;
+    int volumes, several;
     const char *run;                     /* a directory of `hotfiber run` */
 };
 
@@ -66,12 +66,23 @@ static hot_status take_fibers(hot_context *context, struct found *found, const c
     return HOT_OK;
 }
 
-/* One file: tensors, directions, or an image to be read later. */
-static hot_status read_file(hot_context *context, struct found *found, const char *path)
+/* Likewise tensors. */
+static hot_status take_tensors(hot_context *context, struct found *found, const char *path, hot_tensor_field *tensors)
+{
+    if (found->tensors) {
+        hot_tensor_field_destroy(&tensors);
+        return fail_second(context, path, "tensors");
+    }
+    found->tensors = tensors;
+    return HOT_OK;
+}
+
+/* One file: tensors, directions, or an image to be read later. content: what the user says that it holds, or NULL. */
+static hot_status read_file(hot_context *context, struct found *found, const char *path, const char *content)
 {
     hot_fiber_field *fibers = NULL;
     hot_tensor_field *tensors = NULL;
-    char first[256];
+    const char *held = NULL;
     struct stat there;
     if (stat(path, &there) != 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
@@ -83,26 +94,25 @@ static hot_status read_file(hot_context *context, struct found *found, const cha
         hot_status status = hot_vtp_load(context, path, &fibers);
         return status == HOT_OK ? take_fibers(context, found, path, fibers) : status;
     }
-    hot_status status = hot_tensor_field_load(context, path, &tensors);
-    if (status == HOT_OK) {
-        if (found->tensors) {
-            hot_tensor_field_destroy(&tensors);
-            return fail_second(context, path, "tensors");
-        }
-        found->tensors = tensors;
-        return HOT_OK;
+    hot_status status = HOT_OK;
+    if (!content || found->several) {
+        status = hot_file_content(context, path, &held);
+        if (status == HOT_ERROR_FORMAT && content)
+            status = HOT_OK, held = content;
+        else if (status == HOT_OK)
+            content = NULL;
+    } else
+        held = content;
+    if (status != HOT_OK)
+        return status;
+    if (strncmp(held, "tensor", 6) == 0) {
+        status = hot_tensor_field_load_as(context, path, content, &tensors);
+        return status == HOT_OK ? take_tensors(context, found, path, tensors) : status;
     }
-    if (status != HOT_ERROR_FORMAT)
-        return status;
-    snprintf(first, sizeof first, "%s", hot_context_message(context));
-    status = hot_fiber_field_load(context, path, &fibers);
-    if (status == HOT_OK)
-        return take_fibers(context, found, path, fibers);
-    if (status != HOT_ERROR_FORMAT)
-        return status;
-    /* A broken file fails both readers with the same words; another kind of file fails each in its way. */
-    if (strcmp(first, hot_context_message(context)) == 0)
-        return status;
+    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) { /* refuses harmonics */
+        status = hot_fiber_field_load_as(context, path, content, &fibers);
+        return status == HOT_OK ? take_fibers(context, found, path, fibers) : status;
+    }
     found->volume[found->volumes++] = path;
     return HOT_OK;
 }
@@ -119,7 +129,7 @@ static hot_status read_run(hot_context *context, struct found *found, const char
             return HOT_ERROR_MEMORY;
         if (stat(path, &there) == 0) {
             const int volumes = found->volumes;
-            status = read_file(context, found, path);
+            status = read_file(context, found, path, NULL);
             had++;
             if (status == HOT_OK && found->volumes != volumes)
                 status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds neither tensors nor directions", path);
@@ -456,8 +466,14 @@ static hot_status keep_paths(hot_context *context, hot_scene *scene, const char 
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
                           hot_scene **scene)
 {
+    return hot_scene_load_as(context, paths, count, mask, NULL, scene);
+}
+
+hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
+                             const char *content, hot_scene **scene)
+{
     enum { SMALL = 32 << 20 }; /* diffusion data that are read for their b=0 image without being asked for */
-    struct found found = {0};
+    struct found found = {.several = count > 1};
     hot_scene *made = NULL;
     hot_status status = HOT_OK;
     *scene = NULL;
@@ -465,7 +481,8 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 count < 1 ? "no file was given" : "more than %d files were given", HOT_SCENE_PATHS);
     for (int p = 0; p < count && status == HOT_OK; p++)
-        status = is_folder(paths[p]) ? read_run(context, &found, paths[p]) : read_file(context, &found, paths[p]);
+        status = is_folder(paths[p]) ? read_run(context, &found, paths[p])
+                                      : read_file(context, &found, paths[p], content);
     hot_grid image_grid;
     float *image = NULL; /* images alone lie on the grid of the first */
     if (status == HOT_OK && !found.tensors && !found.fibers)
@@ -488,6 +505,7 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
         made->release = release_fields;
         memset(&found, 0, offsetof(struct found, volume));
         status = keep_paths(context, made, paths, count);
+        snprintf(made->content, sizeof made->content, "%s", content ? content : "");
     }
     for (int v = 0; v < found.volumes && status == HOT_OK; v++) {
         float *values = v == 0 ? image : NULL;

@@ -42,7 +42,10 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
                              int count, hot_view_state *state, hot_scene **scene)
 {
     hot_view_state fitted = *state;
-    hot_status status = hot_scene_load(context, paths, count, mask, scene);
+    /* what dropped files hold is found out, unless they go behind those that it was said of */
+    const int same = count >= old->paths && old->paths > 0 && strcmp(paths[0], old->path[0]) == 0;
+    const char *content = same && old->content[0] ? old->content : NULL;
+    hot_status status = hot_scene_load_as(context, paths, count, mask, content, scene);
     if (status == HOT_OK)
         status = fit_state(context, old, *scene, &fitted);
     if (status != HOT_OK)

@@ -39,7 +39,7 @@ enum { SETTINGS_MOST = 48 };
 
 /* What is neither a file nor a setting of the view. */
 struct wish {
-    const char *screenshot, *size, *mask, *dump;
+    const char *screenshot, *size, *mask, *dump, *as;
     int turntable, samples, bench, frames, order, cube;
     size_t glyphs;
     int width, height;
@@ -156,7 +156,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
     hot_scene *scene = NULL;
     hot_status status = HOT_OK;
     if (common->argument_count)
-        status = hot_scene_load(context, common->arguments, common->argument_count, wish->mask, &scene);
+        status = hot_scene_load_as(context, common->arguments, common->argument_count, wish->mask, wish->as,
+                                   &scene);
     if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
         !hot_scene_volume(scene, "b0"))
         status = hot_scene_load_b0(scene, 0); /* asked for, however large */
@@ -204,6 +205,7 @@ int main(int argc, char **argv)
         {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture, against jagged edges; default 4", 1,
          64},
         {"mask", CLI_TEXT, &wish.mask, "FILE", "glyphs only where this image (NRRD, NIfTI) is not zero", 0, 0},
+        CLI_AS(wish.as),
         {"bench", CLI_FLAG, &wish.bench, NULL,
          "measure frames per second, of FILE or of a made-up field, and print them", 0, 0},
         {"frames", CLI_INT, &wish.frames, "N", "bench: how many; default 100", 1, 1e6},

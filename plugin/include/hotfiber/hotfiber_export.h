@@ -13,6 +13,19 @@
  * model. Read from .mif too. */
 HOT_API hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path);
 HOT_API hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field);
+/* The same where the caller says what the file holds. Without that (content NULL, and hot_tensor_field_load) the header
+ * says it (NRRD's kinds, NIfTI's intent, MRtrix's history, our own key hotfiber_content), or else the values show it; a
+ * file that could hold several things is refused. content: "peaks" (directions), "dyads" (vectors in the axes of FSL's
+ * bvec files), "sh" (spherical harmonics), "tensor", "rgb" or "dwi"; tensors of order 2 of other programs also
+ * "tensor_fsl", "tensor_mrtrix", "tensor_dipy" or "tensor_itk", for the order and the axes of their values. Errors:
+ * HOT_ERROR_ARGUMENT (parameter "content"), HOT_ERROR_FILE, HOT_ERROR_FORMAT (also where it holds something else),
+ * HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_tensor_field_load_as(hot_context *context, const char *path, const char *content,
+                                            hot_tensor_field **field);
+/* What an image file holds: *content is one of these words, or "map" for any other image; static storage. The samples
+ * are read where the header does not say it. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT (also where it could be several
+ * things), HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_file_content(hot_context *context, const char *path, const char **content);
 
 /* How an image of spherical harmonics is to be read. */
 typedef struct hot_sh_options {
@@ -21,6 +34,8 @@ typedef struct hot_sh_options {
                           True; the second is its default) */
     const char *frame; /* the axes that the harmonics are in: "scanner" (RAS; NULL with tournier07), "bvec" (those of
                           FSL's bvec files, which DIPY takes as they are; NULL with the others) or "image" (i, j, k) */
+    const char *content; /* what the file holds, see hot_tensor_field_load_as; NULL = find out, or with basis or frame
+                            "sh" */
 } hot_sh_options;
 #define HOT_SH_OPTIONS_INIT HOT_SIZED(hot_sh_options)
 
@@ -37,6 +52,9 @@ HOT_API hot_status hot_tensor_field_load_sh(hot_context *context, const char *pa
  * by the file's name. */
 HOT_API hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path);
 HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fiber_field **fibers);
+/* See hot_tensor_field_load_as. */
+HOT_API hot_status hot_fiber_field_load_as(hot_context *context, const char *path, const char *content,
+                                           hot_fiber_field **fibers);
 
 /* An image of any scalar type on a grid of its own (NRRD, NIfTI, MIF), such as a T1 that was taken beside the diffusion
  * data; of several volumes the first. *grid: its geometry; *values: one float per voxel, i fastest, free with

@@ -8,9 +8,5 @@
 hot_status hot_directions_check_tables(hot_context *context, const char *path, const char *what);
 /* HOT_ERROR_FORMAT when a MIF has a gradient for every volume. */
 hot_status hot_directions_check_scheme(const hot_image *image, const char *what);
-/* HOT_ERROR_FORMAT when values (voxels x 3 fibers) cannot be directions: whole numbers above 1, two fibres or more with
- * all their parts positive in nearly every voxel, or one fibre of that kind that is longer than 10. */
-hot_status hot_directions_check_values(hot_context *context, const char *path, const float *values, size_t voxels,
-                                       size_t fibers);
 
 #endif

@@ -3,13 +3,14 @@
 #ifndef HOT_PLUGIN_IMAGE_SAVE_H
 #define HOT_PLUGIN_IMAGE_SAVE_H
 
+#include "core/content.h"
 #include "core/fields.h"
 #include "volume_writer.h"
 
-/* `volumes` volumes of floats. */
-hot_status hot_image_save(hot_context *context, const char *path, const hot_grid *grid, size_t volumes,
-                          hot_volume_fill *fill, const void *from);
-/* One volume of bytes. */
+/* `volumes` volumes of floats; the header says that they are `content`. */
+hot_status hot_image_save(hot_context *context, const char *path, const hot_grid *grid, hot_content content,
+                          size_t volumes, hot_volume_fill *fill, const void *from);
+/* One volume of bytes, a map. */
 hot_status hot_image_save_bytes(hot_context *context, const char *path, const hot_grid *grid, const uint8_t *values);
 
 #endif

@@ -62,7 +62,8 @@ hot_status hot_write_dyads(hot_context *context, const hot_fiber_field *fibers, 
         name_image(path, number, name, size);
         what.fiber = number / 2;
         what.vectors = number % 2 == 0;
-        status = hot_image_save(context, name, &fibers->grid, what.vectors ? 3 : 1, fill, &what);
+        status = hot_image_save(context, name, &fibers->grid, what.vectors ? HOT_CONTENT_DYADS : HOT_CONTENT_MAP,
+                                what.vectors ? 3 : 1, fill, &what);
     }
     for (int written = 0; status != HOT_OK && written + 1 < number; written++) { /* all or none */
         name_image(path, written, name, size);

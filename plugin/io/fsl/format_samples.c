@@ -163,7 +163,8 @@ hot_status hot_signal_samples_save(hot_context *context, const hot_signal_maps *
         const int at = snprintf(path, size, "%s/", folder);
         snprintf(path + at, size - (size_t)at, names[what.kind], what.fiber + 1);
         strcat(path, ".nii.gz");
-        status = hot_image_save(context, path, &maps->grid, volumes, fill, &what);
+        status = hot_image_save(context, path, &maps->grid, what.kind == DYADS ? HOT_CONTENT_DYADS : HOT_CONTENT_MAP,
+                                volumes, fill, &what);
     }
     snprintf(path, size, "%s/%s", folder, mask_name);
     if (status == HOT_OK)

@@ -66,8 +66,8 @@ hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, c
     double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
     int exponents[3 * HOT_FIELD_TERMS_MAX];
     hot_status status = make_matrix(context, tensors, terms, matrix, exponents);
-    return status == HOT_OK ? hot_image_save(context, path, &tensors->grid, terms, fill,
-                                                     &(harmonics){tensors, terms, matrix, 0}) : status;
+    return status == HOT_OK ? hot_image_save(context, path, &tensors->grid, HOT_CONTENT_SH, terms, fill,
+                                             &(harmonics){tensors, terms, matrix, 0}) : status;
 }
 
 /* Coefficient `number` of every voxel, with the amount of white matter that degree 0 has in MRtrix's files. */
@@ -111,9 +111,11 @@ hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tenso
     if (tissue >= tissues)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tissue %zu of a field that has %zu", tissue, tissues);
     if (tissue > 0)
-        return hot_image_save(context, path, &field->grid, 1, fill_isotropic, &all);
+        return hot_image_save(context, path, &field->grid, HOT_CONTENT_MAP, 1, fill_isotropic, &all);
     hot_status status = make_matrix(context, field, terms, matrix, exponents);
-    return status == HOT_OK ? hot_image_save(context, path, &field->grid, terms, fill_white_matter, &all) : status;
+    if (status == HOT_OK)
+        status = hot_image_save(context, path, &field->grid, HOT_CONTENT_SH, terms, fill_white_matter, &all);
+    return status;
 }
 
 /* The coefficients of the voxels that have fibres, one row after the other. */
@@ -172,7 +174,7 @@ hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fiber
                         "%zu of %zu voxels have fibres closer than lmax %d separates: their maxima are not the fibres",
                         close, some, HOT_LOBES_LMAX);
     if (status == HOT_OK)
-        status = hot_image_save(context, path, &fibers->grid, HOT_LOBES_TERMS, fill_lobes, &all);
+        status = hot_image_save(context, path, &fibers->grid, HOT_CONTENT_SH, HOT_LOBES_TERMS, fill_lobes, &all);
     hot_context_free(context, live);
     hot_context_free(context, all.rows);
     return status;

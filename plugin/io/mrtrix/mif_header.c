@@ -196,6 +196,29 @@ static hot_status read_file(hot_context *context, const char *name, char *value,
     return add_files(context, name, value, (size_t)offset, header);
 }
 
+/* What an image holds after one more of MRtrix's commands, which keep the lines that they do not know, ours among them:
+ * unknown after commands that are not listed. */
+static void run_command(hot_mif_header *header, const char *command)
+{
+    static const struct { const char *name; hot_content content; } commands[] = {
+        {"dwi2tensor", HOT_CONTENT_TENSOR}, {"dwi2fod", HOT_CONTENT_SH},   {"amp2sh", HOT_CONTENT_SH},
+        {"mtnormalise", HOT_CONTENT_SH},    {"sh2peaks", HOT_CONTENT_PEAKS}, {"fixel2peaks", HOT_CONTENT_PEAKS},
+        {"peaks2fixel", HOT_CONTENT_MAP},   {"fod2dec", HOT_CONTENT_RGB},  {"sh2amp", HOT_CONTENT_MAP},
+        {"dwidenoise", HOT_CONTENT_DWI},    {"dwi2mask", HOT_CONTENT_MAP},
+    };
+    static const char *const neutral[] = {"mrconvert", "mrgrid"};
+    const size_t length = strcspn(command, " \t(");
+    hot_content found = HOT_CONTENT_UNKNOWN;
+    for (size_t c = 0; c < sizeof commands / sizeof *commands; c++)
+        if (strlen(commands[c].name) == length && strncmp(commands[c].name, command, length) == 0)
+            found = commands[c].content;
+    for (size_t c = 0; c < sizeof neutral / sizeof *neutral; c++)
+        if (strlen(neutral[c]) == length && strncmp(neutral[c], command, length) == 0)
+            return;
+    header->history = found;
+    header->changed = 1;
+}
+
 /* One line; *scheme is where the next line of dw_scheme goes. */
 static hot_status read_line(hot_context *context, const char *name, const char *key, char *value,
                             hot_mif_header *header, int *places, char **scheme)
@@ -223,6 +246,13 @@ static hot_status read_line(hot_context *context, const char *name, const char *
             return bad_value(context, name, key, value, "an offset and a scale were expected");
         header->offset = two[0];
         header->scale = two[1];
+    } else if (strcmp(key, "hotfiber_content") == 0) {
+        header->content = hot_content_find(value);
+    } else if (strcmp(key, "command_history") == 0) {
+        const char *slash = value;
+        for (const char *at = value; *at && *at != ' '; at++)
+            slash = *at == '/' ? at + 1 : slash;
+        run_command(header, slash);
     } else if (strcmp(key, "dw_scheme") == 0) {
         const size_t length = strlen(value); /* there is memory for the whole header, and a line loses its key */
         memcpy(*scheme, value, length);
@@ -368,6 +398,12 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
     }
     image->samples = total;
     image->values = values;
+    image->last_values = 1;
+    for (int axis = 3; axis < header->axes; axis++)
+        image->last_values = header->size[axis] > 1 ? header->size[axis] : image->last_values;
+    image->content = header->changed ? header->history : header->content;
+    image->content_said = header->changed ? "its command_history" : "its line hotfiber_content";
+    image->layout = header->changed ? HOT_LAYOUT_MRTRIX : header->content ? HOT_LAYOUT_WORLD : HOT_LAYOUT_UNKNOWN;
     image->sample = header->sample;
     image->slope = header->scale;
     image->intercept = header->offset;

@@ -15,6 +15,9 @@ typedef struct hot_mif_header {
     double offset, scale;    /* value = offset + scale * sample */
     hot_sample sample;
     int bits, swapped;       /* packed bits (sample is U8 then); not the machine's byte order */
+    hot_content content;     /* what our own line hotfiber_content says */
+    hot_content history;     /* what the commands in command_history have made of it since, */
+    int changed;             /* if any of them made something else */
     char *scheme;            /* the lines of dw_scheme; NULL = none */
     char **file;             /* data files, "." = this file, with the byte at which the samples start */
     size_t *file_offset, files;

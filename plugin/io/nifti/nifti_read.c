@@ -42,6 +42,9 @@ typedef struct about {
     double quaternion[3], origin[3];
     double sform[3][4], qform[3][4];
     int has_sform, has_qform, units;
+    int intent;
+    double intent_p1;
+    char intent_name[17];
 } about;
 
 /* The matrix of the quaternion; what is no number counts as 0, and voxels of no size as 1 mm. */
@@ -71,6 +74,9 @@ static void set_qform(about *to)
         to->offset = (double)HEADER.vox_offset;                                                                        \
         to->slope = HEADER.scl_slope;                                                                                  \
         to->intercept = HEADER.scl_inter;                                                                              \
+        to->intent = HEADER.intent_code;                                                                               \
+        to->intent_p1 = HEADER.intent_p1;                                                                              \
+        memcpy(to->intent_name, HEADER.intent_name, 16);                                                               \
         to->has_sform = HEADER.sform_code > 0;                                                                         \
         to->units = HEADER.xyzt_units & 7;                                                                            \
         to->has_qform = HEADER.qform_code > 0;                                                                         \
@@ -224,6 +230,46 @@ static void set_grid(const about *header, hot_grid *grid)
         grid->to_world[axis][axis] = axis < header->axes ? fabs(header->spacing[axis + 1]) : 1;
 }
 
+/* What the intent says: our own word, or NIfTI's code. ITK leaves the size of a symmetric matrix out where DIPY, and
+ * the standard, have it. */
+static void set_content(const about *header, hot_image *image)
+{
+    static const char own[] = "hotfiber ";
+    enum { MATRIX_SIZE = 3, LAST_OF_STATISTICS = 24 };
+    if (strncmp(header->intent_name, own, sizeof own - 1) == 0)
+        image->content = hot_content_find(header->intent_name + sizeof own - 1);
+    if (image->content != HOT_CONTENT_UNKNOWN) {
+        image->content_said = "its intent_name";
+        image->layout = HOT_LAYOUT_WORLD;
+        return;
+    }
+    switch (header->intent) {
+    case NIFTI_INTENT_SYMMATRIX:
+        image->content = HOT_CONTENT_TENSOR;
+        image->content_said = "its intent code (1005, symmetric matrix)";
+        image->layout = header->intent_p1 == MATRIX_SIZE ? HOT_LAYOUT_DIPY : HOT_LAYOUT_ITK;
+        break;
+    case NIFTI_INTENT_GENMATRIX:
+        image->content = HOT_CONTENT_TENSOR;
+        image->content_said = "its intent code (1004, matrix)";
+        break;
+    case NIFTI_INTENT_DISPVECT:
+        image->content = HOT_CONTENT_MAP;
+        image->content_said = "its intent code (1006, displacements)";
+        break;
+    case NIFTI_INTENT_RGB_VECTOR:
+    case NIFTI_INTENT_RGBA_VECTOR:
+        image->content = HOT_CONTENT_RGB;
+        image->content_said = "its intent code (colours)";
+        break;
+    default:
+        if (header->intent >= NIFTI_INTENT_CORREL && header->intent <= LAST_OF_STATISTICS) {
+            image->content = HOT_CONTENT_MAP;
+            image->content_said = "its intent code (a statistic)";
+        }
+    }
+}
+
 /* A pair's .hdr or .img, packed or not. */
 static hot_status open_half(hot_context *context, const char *path, const char *suffix, const char *packed_suffix,
                             hot_stream **stream)
@@ -299,13 +345,16 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
     convert_units(context, image->name, &header);
     compare_forms(context, image->name, &header);
     set_grid(&header, &image->grid);
-    image->values = 1;
+    set_content(&header, image);
+    image->values = image->last_values = 1;
     double bytes = (double)hot_sample_bytes(image->sample);
     for (int axis = 1; axis <= header.axes; axis++) {
         bytes *= (double)header.size[axis];
         if (axis > 3 && bytes < 9e18)
             image->values *= (size_t)header.size[axis];
         image->value_axes += axis > 3 && header.size[axis] > 1;
+        if (axis > 3 && header.size[axis] > 1)
+            image->last_values = (size_t)header.size[axis];
     }
     if (isfinite(header.slope) && isfinite(header.intercept) && header.slope != 0) {
         image->slope = header.slope;

@@ -31,7 +31,8 @@ static int set_qform(nifti_1_header *header, const double ras[3][4])
 }
 
 static hot_status make_header(hot_context *context, const char *path, const hot_grid *grid, size_t volumes,
-                              int datatype, double slope, double intercept, nifti_1_header *header, size_t *bytes)
+                              int datatype, double slope, double intercept, hot_content content,
+                              nifti_1_header *header, size_t *bytes)
 {
     int sample_bytes, swap_bytes;
     nifti_datatype_sizes(datatype, &sample_bytes, &swap_bytes);
@@ -57,6 +58,8 @@ static hot_status make_header(hot_context *context, const char *path, const hot_
     header->scl_inter = (float)intercept;
     header->xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC;
     snprintf(header->descrip, sizeof header->descrip, "hotfiber %s", hot_version());
+    if (content != HOT_CONTENT_UNKNOWN)
+        snprintf(header->intent_name, sizeof header->intent_name, "hotfiber %s", hot_content_word(content));
     memcpy(header->magic, "n+1", 4);
     for (int axis = 3; axis < 7; axis++)
         header->pixdim[axis + 1] = 1;
@@ -74,13 +77,14 @@ static hot_status make_header(hot_context *context, const char *path, const hot_
 }
 
 hot_status hot_nifti_begin(hot_context *context, const char *path, const hot_grid *grid, size_t volumes, int datatype,
-                           double slope, double intercept, hot_volume_writer *writer)
+                           double slope, double intercept, hot_content content, hot_volume_writer *writer)
 {
     nifti_1_header header;
     char head[HEADER_BYTES] = {0};
     size_t bytes = 0;
     memset(writer, 0, sizeof *writer);
-    hot_status status = make_header(context, path, grid, volumes, datatype, slope, intercept, &header, &bytes);
+    hot_status status = make_header(context, path, grid, volumes, datatype, slope, intercept, content,
+                                    &header, &bytes);
     if (status != HOT_OK)
         return status;
     memcpy(head, &header, sizeof header);

@@ -5,12 +5,14 @@
 
 #include <nifti2_io.h>
 
+#include "core/content.h"
 #include "io/common/volume_writer.h"
 
 /* Starts a NIfTI-1 image: `volumes` volumes (1 = a 3-D image) of the grid's sizes and of type `datatype` (DT_FLOAT32,
  * DT_UINT8, DT_RGB24 ...). The grid goes out in scanner RAS, as sform, and as qform where it has no shear. value =
- * slope * sample + intercept when slope is not 0. Errors: HOT_ERROR_FILE; HOT_ERROR_DATA for sizes over 32767. */
+ * slope * sample + intercept when slope is not 0. content: what intent_name will say. Errors: HOT_ERROR_FILE;
+ * HOT_ERROR_DATA for sizes over 32767. */
 hot_status hot_nifti_begin(hot_context *context, const char *path, const hot_grid *grid, size_t volumes, int datatype,
-                           double slope, double intercept, hot_volume_writer *writer);
+                           double slope, double intercept, hot_content content, hot_volume_writer *writer);
 
 #endif

@@ -21,7 +21,8 @@ hot_status hot_write_bonndit(hot_context *context, const hot_fiber_field *fibers
         for (int d = 0; d < 3; d++)
             rows[i][1 + d] = length > 0 ? (float)(v[d] / length) : 0;
     }
-    const hot_nrrd_values values = {.grid = &fibers->grid, .data = rows, .per = {4, count}, .in_world = 1};
+    const hot_nrrd_values values = {.grid = &fibers->grid, .data = rows, .per = {4, count}, .in_world = 1,
+                                    .content = HOT_CONTENT_PEAKS};
     hot_status status = hot_nrrd_save_values(context, &values, path);
     hot_context_free(context, rows);
     return status;

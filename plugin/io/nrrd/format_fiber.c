@@ -12,7 +12,8 @@ static hot_status write_one(hot_context *context, const hot_fiber_field *fibers,
 {
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     const hot_nrrd_values values = {.grid = &fibers->grid, .data = vectors, .per = {3}, .kind = HOT_NRRD_VECTOR,
-                                    .label = "direction", .in_world = 1};
+                                    .label = "direction", .in_world = 1,
+                                    .content = HOT_CONTENT_PEAKS};
     for (size_t voxel = 0; voxel < voxels; voxel++)
         memcpy(vectors + 3 * voxel, fibers->peaks + voxel * row + 3 * (size_t)fiber, 3 * sizeof *vectors);
     return hot_nrrd_save_values(context, &values, path);

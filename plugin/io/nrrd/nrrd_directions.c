@@ -2,9 +2,6 @@
  * values, or of an amplitude and a unit vector, and an axis of fibres. */
 #include "nrrd_directions.h"
 
-#include <string.h>
-
-#include "io/common/directions_check.h"
 #include "nrrd_frame.h"
 #include "nrrdio.h"
 #include "response_keys.h"
@@ -13,6 +10,7 @@ hot_status hot_nrrd_save_directions(hot_context *context, const hot_fiber_field 
 {
     const hot_nrrd_values values = {.grid = &fibers->grid, .data = fibers->peaks,
                                     .per = {3 * (size_t)fibers->max_fibers}, .label = "directions", .in_world = 1,
+                                    .content = HOT_CONTENT_PEAKS,
                                     .kind = fibers->max_fibers == 1 ? HOT_NRRD_VECTOR : HOT_NRRD_LIST};
     Nrrd *nrrd = NULL;
     hot_status status = hot_nrrd_wrap_values(context, &values, &nrrd);
@@ -35,30 +33,6 @@ struct layout {
     size_t fibers;
     int amplitude;       /* vectors are preceded by their amplitude */
 };
-
-/* Files that have as many values as directions would, but say that they are something else. */
-static hot_status check_content(hot_context *context, const char *path, const Nrrd *nrrd)
-{
-    int tensors = 0;
-    for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
-        const char *label = nrrd->axis[axis].label;
-        int kind = nrrd->axis[axis].kind;
-        tensors |= (label && strncmp(label, "tijk", 4) == 0) || kind == nrrdKind3DSymMatrix ||
-                   kind == nrrdKind3DMaskedSymMatrix;
-    }
-    if (tensors)
-        return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds tensors, not directions: `hotfiber peaks` finds these in them, and "
-                                "`hotfiber export --format glyphs` (or ply, sh) takes them as they are", path);
-    char *modality = nrrdKeyValueGet(nrrd, "modality");
-    int dwi = modality && strcmp(modality, "DWMRI") == 0;
-    airFree(modality);
-    if (dwi)
-        return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds diffusion-weighted data, not directions; `hotfiber run` goes from one to "
-                                "the other", path);
-    return HOT_OK;
-}
 
 static hot_status find_layout(hot_context *context, const char *path, const Nrrd *nrrd, struct layout *layout)
 {
@@ -133,46 +107,34 @@ static void copy_directions(const Nrrd *nrrd, const struct layout *layout, const
                 }
 }
 
-hot_status hot_nrrd_load_directions(hot_context *context, hot_input *input, hot_fiber_field **fibers)
+hot_status hot_nrrd_take_directions(hot_context *context, const char *path, Nrrd **from, hot_fiber_field **fibers)
 {
-    const char *path = input->path;
-    Nrrd *nrrd = NULL;
     float *peaks = NULL;
     hot_response *response = NULL;
     hot_grid grid;
     struct layout layout;
-    hot_status status = hot_nrrd_load_from(context, path, hot_input_take_file(input), &nrrd);
-    if (status == HOT_OK)
-        status = check_content(context, path, nrrd);
-    if (status == HOT_OK)
-        status = find_layout(context, path, nrrd, &layout);
+    hot_status status = find_layout(context, path, *from, &layout);
+    if (status == HOT_OK) {
+        status = hot_nrrd_get_grid(context, *from, layout.space, &grid);
+        if (status != HOT_OK)
+            status = hot_context_add(context, status, "in '%s'", path);
+    }
     if (status != HOT_OK)
-        goto cleanup;
-    status = hot_nrrd_get_grid(context, nrrd, layout.space, &grid);
-    if (status != HOT_OK) {
-        status = hot_context_add(context, status, "in '%s'", path);
-        goto cleanup;
-    }
+        return status;
     peaks = hot_context_alloc(context, hot_grid_voxels(&grid), layout.fibers * 3 * sizeof *peaks);
-    if (!peaks) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    copy_directions(nrrd, &layout, &grid, peaks);
-    status = hot_nrrd_get_response(context, path, nrrd, &response);
-    hot_nrrd_free(context, nrrd);
-    nrrd = NULL;
-    if (status == HOT_OK)
-        status = hot_directions_check_values(context, path, peaks, hot_grid_voxels(&grid), layout.fibers);
+    if (!peaks)
+        return HOT_ERROR_MEMORY;
+    copy_directions(*from, &layout, &grid, peaks);
+    status = hot_nrrd_get_response(context, path, *from, &response);
+    hot_nrrd_free(context, *from);
+    *from = NULL;
     if (status == HOT_OK)
         status = hot_fiber_field_create(context, &grid, (int)layout.fibers, peaks, fibers);
     if (status == HOT_OK) {
         (*fibers)->response = response;
         response = NULL;
     }
-cleanup:
     hot_response_destroy(&response);
     hot_context_free(context, peaks);
-    hot_nrrd_free(context, nrrd);
     return status;
 }

@@ -2,11 +2,12 @@
 #ifndef HOT_PLUGIN_NRRD_DIRECTIONS_H
 #define HOT_PLUGIN_NRRD_DIRECTIONS_H
 
+#include <teem/nrrd.h>
+
 #include "core/fields.h"
-#include "io/common/input.h"
 
 hot_status hot_nrrd_save_directions(hot_context *context, const hot_fiber_field *fibers, const char *path);
-/* The input's file is taken over. */
-hot_status hot_nrrd_load_directions(hot_context *context, hot_input *input, hot_fiber_field **fibers);
+/* Of an array that is known to hold them; it may be freed, and is NULL then. path: for messages. */
+hot_status hot_nrrd_take_directions(hot_context *context, const char *path, Nrrd **from, hot_fiber_field **fibers);
 
 #endif

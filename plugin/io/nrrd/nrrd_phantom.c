@@ -170,7 +170,7 @@ hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phant
         return hot_fiber_field_save(context, phantom->truth, path);
     const hot_nrrd_values values = {.grid = hot_fiber_field_grid(phantom->truth),
                                     .data = hot_fiber_field_peaks(phantom->truth), .per = {3 * HOT_PHANTOM_FIBERS},
-                                    .in_world = 1};
+                                    .in_world = 1, .content = HOT_CONTENT_PEAKS};
     Nrrd *nrrd = NULL;
     status = hot_nrrd_wrap_values(context, &values, &nrrd);
     if (status == HOT_OK)

@@ -27,7 +27,12 @@ hot_status hot_nrrd_wrap_values(hot_context *context, const hot_nrrd_values *val
         (*nrrd)->axis[0].label = airStrdup(values->label);
     if (values->in_world)
         hot_nrrd_set_identity_frame(*nrrd);
-    return HOT_OK;
+    if (values->content == HOT_CONTENT_UNKNOWN)
+        return HOT_OK;
+    status = hot_nrrd_set_key(context, *nrrd, HOT_NRRD_CONTENT_KEY, hot_content_word(values->content));
+    if (status != HOT_OK)
+        *nrrd = nrrdNix(*nrrd);
+    return status;
 }
 
 hot_status hot_nrrd_save_values(hot_context *context, const hot_nrrd_values *values, const char *path)

@@ -2,7 +2,11 @@
 #ifndef HOT_PLUGIN_NRRD_VALUES_H
 #define HOT_PLUGIN_NRRD_VALUES_H
 
+#include "core/content.h"
 #include "core/fields.h"
+
+/* Says what the values are: a word of core/content.h. */
+#define HOT_NRRD_CONTENT_KEY "hotfiber_content"
 
 typedef enum hot_nrrd_kind { HOT_NRRD_LIST, HOT_NRRD_VECTOR, HOT_NRRD_COLOR } hot_nrrd_kind;
 
@@ -15,7 +19,8 @@ typedef struct hot_nrrd_values {
     const char *label;  /* of the first of them; NULL = none */
     int in_world;       /* vectors or tensors: the identity is written as measurement frame */
     int compress;
-    const char *key, *value; /* one key with its value; NULL = none */
+    hot_content content; /* what the key hotfiber_content says; unknown = no such key */
+    const char *key, *value; /* one more key with its value; NULL = none */
 } hot_nrrd_values;
 
 hot_status hot_nrrd_save_values(hot_context *context, const hot_nrrd_values *values, const char *path);

@@ -58,7 +58,7 @@ hot_status hot_nrrd_save_tensors(hot_context *context, const hot_tensor_field *f
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be saved; 2, 4, 6 and 8 can",
                                 field->order);
     const hot_nrrd_values values = {.grid = &field->grid, .data = field->values, .per = {1 + layout->unique},
-                                    .label = layout->masked, .in_world = 1};
+                                    .label = layout->masked, .in_world = 1, .content = HOT_CONTENT_TENSOR};
     status = hot_nrrd_wrap_values(context, &values, &nrrd);
     if (status != HOT_OK)
         return status;
@@ -72,6 +72,10 @@ hot_status hot_nrrd_save_tensors(hot_context *context, const hot_tensor_field *f
 
 /* ---- Loading --------------------------------------------------------------------------------------------- */
 
+/* Matrices of order 2 that are stored whole, as Slicer's: row by row. */
+enum { WHOLE_MATRIX = 9 };
+static const unsigned char upper_triangle[6] = {0, 1, 2, 4, 5, 8};
+
 /* Which layout axis 0 has; *masked says whether the confidence comes first. */
 static hot_status find_layout(hot_context *context, const char *path, const Nrrd *nrrd, const struct layout **layout,
                               int *masked)
@@ -81,6 +85,10 @@ static hot_status find_layout(hot_context *context, const char *path, const Nrrd
     if (nrrd->dim != 4)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s' has %u axes; tensors have 4 (the values, then i j k)", path, nrrd->dim);
+    if (nrrd->axis[0].size == WHOLE_MATRIX || nrrd->axis[0].size == WHOLE_MATRIX + 1) {
+        *layout = &layouts[0];
+        *masked = nrrd->axis[0].size == WHOLE_MATRIX + 1;
+    }
     for (int i = 0; i < LAYOUTS; i++) {
         int with = nrrd->axis[0].size == layouts[i].unique + 1, without = nrrd->axis[0].size == layouts[i].unique;
         if (!with && !without)
@@ -141,17 +149,22 @@ static hot_status get_keys(hot_context *context, const char *path, const Nrrd *n
     return status;
 }
 
-/* The samples as floats, with a confidence in front of each tensor; a tensor without one is taken as fitted. */
+/* The samples as floats, with a confidence in front of each tensor; a tensor without one is taken as fitted where it is
+ * not 0. */
 static void copy_values(const Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels, float *values)
 {
-    size_t row = layout->unique + 1, from_row = nrrd->axis[0].size;
+    const size_t row = layout->unique + 1, from_row = nrrd->axis[0].size, before = masked ? 1 : 0;
+    const int whole = from_row - before == WHOLE_MATRIX;
     float (*lookup)(const void *, size_t) = nrrdFLookup[nrrd->type];
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         float *to = values + voxel * row;
-        if (!masked)
-            *to++ = 1;
-        for (size_t i = 0; i < from_row; i++)
-            to[i] = lookup(nrrd->data, voxel * from_row + i);
+        int any = 0;
+        for (size_t i = 0; i < layout->unique; i++) {
+            const size_t at = whole ? upper_triangle[i] : i;
+            to[1 + i] = lookup(nrrd->data, voxel * from_row + before + at);
+            any |= to[1 + i] != 0;
+        }
+        to[0] = masked ? lookup(nrrd->data, voxel * from_row) : any ? 1.0f : 0.0f;
     }
 }
 
@@ -161,7 +174,7 @@ static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int maske
                               hot_tensor_field *field)
 {
     const size_t row = layout->unique + 1;
-    if (masked && nrrd->type == nrrdTypeFloat) {
+    if (masked && nrrd->type == nrrdTypeFloat && nrrd->axis[0].size == row) {
         field->values = nrrd->data;
         nrrdNix(nrrd);
         return HOT_OK;
@@ -173,24 +186,16 @@ static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int maske
     return field->values ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
-hot_status hot_nrrd_load_tensors(hot_context *context, hot_input *input, hot_tensor_field **field)
+hot_status hot_nrrd_take_tensors(hot_context *context, const char *path, Nrrd **from, hot_tensor_field **field)
 {
-    const char *path = input->path;
-    Nrrd *nrrd = NULL;
+    Nrrd *nrrd = *from;
     hot_tensor_field *made = NULL;
     const struct layout *layout;
-    char *modality = NULL;
     int masked = 0;
     *field = NULL;
-    hot_status status = hot_nrrd_load_from(context, path, hot_input_take_file(input), &nrrd);
-    if (status == HOT_OK && (modality = hot_nrrd_get_key(context, nrrd, "modality")) && strcmp(modality, "DWMRI") == 0)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' holds diffusion-weighted data, not tensors; `hotfiber fit` makes tensors of it",
-                                  path);
-    if (status == HOT_OK)
-        status = find_layout(context, path, nrrd, &layout, &masked);
+    hot_status status = find_layout(context, path, nrrd, &layout, &masked);
     if (status != HOT_OK)
-        goto cleanup;
+        return status;
 
     made = hot_context_calloc(context, 1, sizeof *made);
     if (!made) {
@@ -211,7 +216,7 @@ hot_status hot_nrrd_load_tensors(hot_context *context, hot_input *input, hot_ten
     double frame[3][3];
     int turned = hot_nrrd_get_frame(nrrd, frame);
     status = take_values(nrrd, layout, masked, voxels, made);
-    nrrd = NULL;
+    *from = NULL;
     if (status != HOT_OK)
         goto cleanup;
     if (turned)
@@ -224,7 +229,5 @@ hot_status hot_nrrd_load_tensors(hot_context *context, hot_input *input, hot_ten
     made = NULL;
 cleanup:
     hot_tensor_field_destroy(&made);
-    hot_context_free(context, modality);
-    hot_nrrd_free(context, nrrd);
     return status;
 }

@@ -358,11 +358,11 @@ class Image(NamedTuple):
 
 
 def _loader(kind, read):
-    """A function that reads a file of one kind of the library's objects."""
-    def load_one(context, path, *more):
+    """A function that reads a file of one kind of the library's objects; content: what the file holds."""
+    def load_one(context, path, *options, content=None):
         handle = ctypes.c_void_p()
-        context.check(getattr(lib, f"hot_{kind}_load{'_sh' if more else ''}")(context.handle, path, *more,
-                                                                             ctypes.byref(handle)))
+        suffix, more = ("_sh", options) if options else ("_as", (_text(content),)) if content else ("", ())
+        context.check(getattr(lib, f"hot_{kind}_load{suffix}")(context.handle, path, *more, ctypes.byref(handle)))
         try:
             return read(handle)
         finally:
@@ -380,8 +380,11 @@ def _load_image(context, path):
 
 
 _load_tensors = _loader("tensor_field", TensorField._read)
-_LOADERS = {"tensors": _load_tensors, "directions": _loader("fiber_field", Fibers._read), "image": _load_image,
-            "response": _loader("response", Response._read)}
+_load_directions = _loader("fiber_field", Fibers._read)
+_LOADERS = {"tensors": (_load_tensors, "tensor"), "directions": (_load_directions, "peaks"),
+            "dyads": (_load_directions, "dyads"), "image": (_load_image,),
+            "response": (_loader("response", Response._read),),
+            **{kind: (_load_tensors, kind) for kind in ("tensor_fsl", "tensor_mrtrix", "tensor_dipy", "tensor_itk")}}
 
 
 Path = Union[str, "os.PathLike[str]"]
@@ -429,8 +432,10 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
 
     path: the file, or the directory of a run (its directions are read).
     bval, bvec: FSL's tables of NIfTI or MIF; bval alone: MRtrix's table, lines x y z b. None = those beside the image.
-    kind: "dwi", "tensors", "directions", "image", "response" or "sh"; None = whichever of these it is: the first of
-        tensors, directions, dwi that can read it, else an image.
+    kind: "dwi", "tensors", "directions", "image", "response" or "sh" (spherical harmonics), which decides; None = what
+        the file's header says or its values show: a file that could be several of these is refused. Tensors of order 2
+        of other programs also as "tensor_fsl", "tensor_mrtrix", "tensor_dipy" or "tensor_itk", by the order and the
+        axes of their values; "dyads" are directions in the axes of FSL's bvecs.
     basis, frame: of "sh", harmonics of any tool's fibre orientations: "tournier07" (MRtrix's; the default),
         "descoteaux07" or "descoteaux07_legacy" (DIPY's); "scanner", "bvec" or "image". They become tensors.
     Returns a Dwi, TensorField, Fibers, Image or Response; all in scanner axes.
@@ -445,22 +450,32 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
     if kind is None and os.path.isdir(path):
         path, kind = os.path.join(path, "peaks.nrrd"), "directions"
     if kind is not None and kind != "dwi":
-        loader = choice("kind", kind, {"dwi": None, "sh": None, **_LOADERS})
+        loader, *content = choice("kind", kind, {"dwi": (), "sh": (), **_LOADERS})
         with Context("cpu") as context:
-            return loader(context, _text(path))
+            return loader(context, _text(path), **({"content": content[0]} if content else {}))
     if kind == "dwi" or bval is not None or bvec is not None:
         return Dwi._load(_text(path), _text(bval), _text(bvec))
     with open(path, "rb"):  # what is not there is said once
         pass
     if path.endswith(".txt"):
         return load(path, kind="response")
-    guesses: tuple[Kind, ...] = ("tensors", "directions", "dwi")
-    for guess in guesses:
+    held = ctypes.c_char_p()
+    with Context("cpu") as context:
         try:
-            return load(path, kind=guess)
-        except Error:
-            pass
-    return load(path, kind="image")
+            context.check(lib.hot_file_content(context.handle, _text(path), ctypes.byref(held)))
+        except Error as error:
+            said = str(error)
+            raise type(error)(f"{said} (here: kind='directions', 'sh', 'tensors' or 'image')" if "--as" in said
+                              else said) from None
+        held = held.value.decode()
+        if held in ("peaks", "dyads", "tensor"):
+            return (_load_tensors if held == "tensor" else _load_directions)(context, _text(path))
+    if held == "sh":
+        return load(path, kind="sh")
+    try:
+        return load(path, kind="dwi")
+    except Error:
+        return load(path, kind="image")
 
 
 def export(result: Fibers | TensorField, path: Path, format: str | None = None, *,

@@ -77,7 +77,8 @@ def view(*results: Any, wait: bool = True, **options: Any) -> Any:
 
     results: Fibers, TensorFields, and paths of further files.
     wait: until its window is closed. Else the files it reads are left to the folder of temporary files.
-    options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal").
+    options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal"). What a
+        file holds, where it does not say: as_="peaks".
     Returns the process. Pictures need EGL; windows need X or XWayland, and OpenGL 3.3. Raises Error that says what is
     missing.
     """
@@ -101,7 +102,7 @@ def view(*results: Any, wait: bool = True, **options: Any) -> Any:
             export(result, files[-1], None if kind == "tensors" else kind)
         arguments = [command(), "view"] + files
         for name, value in options.items():
-            arguments += [f"--{name}"] + ([] if value is True else [str(value)])
+            arguments += [f"--{name.rstrip('_')}"] + ([] if value is True else [str(value)])
         process = subprocess.Popen(arguments, stderr=subprocess.PIPE if wait else None, text=True)
         if wait:
             errors = process.communicate()[1]

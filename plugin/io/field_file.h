@@ -1,0 +1,27 @@
+/* Directions, tensors or harmonics from a file of any format: what it holds is found first (image_content.h), and then
+ * read as that. */
+#ifndef HOT_PLUGIN_FIELD_FILE_H
+#define HOT_PLUGIN_FIELD_FILE_H
+
+#include "core/image.h"
+#include "model/sh_basis.h"
+
+/* How harmonics are to be read, see hot_sh_options. */
+typedef struct hot_sh_reading {
+    hot_sh_basis basis;
+    const char *frame;
+} hot_sh_reading;
+
+/* Loads directions (fibers NULL: not wanted), or tensors (tensors NULL: not wanted), harmonics among these (harmonics
+ * NULL: not wanted) as forms; the one that it does not hold is set to NULL. as: what it holds, see
+ * hot_image_find_content; NULL = find out. Errors: those of it, HOT_ERROR_FILE, HOT_ERROR_MEMORY,
+ * HOT_ERROR_CANCELLED. */
+hot_status hot_field_load(hot_context *context, const char *path, const char *as, const hot_sh_reading *harmonics,
+                          hot_fiber_field **fibers, hot_tensor_field **tensors);
+
+/* Harmonics of an image that is open (sh_file.c). */
+hot_status hot_harmonics_load(hot_image *image, const hot_sh_reading *how, hot_tensor_field **field);
+/* The line about a number of values that no harmonics have. */
+hot_status hot_harmonics_refuse_count(const hot_image *image);
+
+#endif
