@@ -1,6 +1,6 @@
-"""Where voxels and gradients lie, against independent references: NumPy's polar factor for sheared axes, nibabel for NIfTI,
-MRtrix for a MIF without a transform, SciPy for the .fz of every flip and permutation of the axes; numbers in text that
-their type does not hold."""
+"""Where voxels and gradients lie, against independent references: NumPy's polar factor for sheared axes, nibabel for
+NIfTI, MRtrix for a MIF without a transform, SciPy for the .fz of every flip and permutation of the axes; numbers in
+text that their type does not hold."""
 import gzip
 import itertools
 import os
@@ -48,7 +48,8 @@ def sheared():
     where the axes are right-handed."""
     for step, shear in enumerate([0, 1e-7, 1e-4, 1e-3, .01, .03, .07, .15, .3]):
         for flip in ([1, 1, 1], [-1, 1, 1], [1, -1, -1], [-1, -1, -1]):
-            axes = rotation(random.normal(size=3), 50) @ np.diag(flip) @ (np.eye(3) + shear * random.normal(size=(3, 3)))
+            axes = np.diag(flip) @ (np.eye(3) + shear * random.normal(size=(3, 3)))
+            axes = rotation(random.normal(size=3), 50) @ axes
             axes /= np.linalg.norm(axes, axis=0)
             affine = np.eye(4)
             affine[:3, :3], affine[:3, 3] = axes * [1.5, 2, 2.5], [3, -4, 5]

@@ -188,8 +188,7 @@ static void test_few_bright(hot_context *context)
         extra += signal == 0 && in;
     }
     CHECK(bright > 0 && bright * 100 < ALL, "%d bright voxels", bright);
-    CHECK(mask && missing <= 8 && extra == 0, "with a few bright voxels %d of the tissue are out, %d others in", missing,
-          extra);
+    CHECK(mask && missing <= 8 && extra == 0, "bright voxels: %d of tissue are out, %d others in", missing, extra);
     hot_mask_destroy(&mask);
 }
 

@@ -51,8 +51,8 @@ int main(void)
     hot_context *context = NULL;
     static double g[3 * VOLUMES], e[VOXELS][DIRECTIONS];
     uint64_t state = 8;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK && hot_scheme_directions(context, DIRECTIONS, 0, g + 6) == HOT_OK,
-          "a context and a scheme");
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
+    CHECK(hot_scheme_directions(context, DIRECTIONS, 0, g + 6) == HOT_OK, "a scheme");
     /* ln(-ln E) = a + c2 P2 + c4 P4 + c6 P6; the first ones reach from E = .0015 to .9985 */
     static const double c[VOXELS][4] = {
         {-3.667, 5.467, 0, 0}, {-2.3, -4.1, 0, 0}, {-1, .5, 0, 0},       {-3.4, 4.5, .6, 0},
@@ -88,8 +88,8 @@ int main(void)
     }
 
     /* Near and beyond 0 and 1 equation 14 there puts in what has a logarithm, with delta = .001. What is not above 0 is
-     * noise: it is lifted to the root mean square of those, or half of the least signal above 0 (.05 here) where that is
-     * more. The ODF is linear in ln(-ln E): two known ones say how. */
+     * noise: it is lifted to the root mean square of those, or half of the least signal above 0 (.05 here) where
+     * that is more. The ODF is linear in ln(-ln E): two known ones say how. */
     static const double odd[VOXELS][2] = {{.2, .2},          {.7, .7},      {.0004, .00058}, {.0008, .00082},
                                           {.9996, .99942},   {1, .9995},    {1.3, .9995},    {.001, .001},
                                           {-.04, .04},       {-.01, .025},  {0, .025},       {-.045, .045}};

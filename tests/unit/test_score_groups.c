@@ -81,7 +81,7 @@ static void test_edges(hot_context *context)
     }
 }
 
-/* Single fibres that are found .9, 1.9, ... 20.9 degrees off: mean, median and 95th percentile by hand; one more or less. */
+/* Single fibres that are found .9, 1.9, ... 20.9 degrees off: mean, median and 95th percentile by hand. */
 static void test_errors(hot_context *context)
 {
     static float is[MOST][SLOTS][3], says[MOST][SLOTS][3];

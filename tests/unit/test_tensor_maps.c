@@ -1,5 +1,5 @@
-/* hot_tensor_field_map against closed forms: FA and MD of tensors with given eigenvalues, turned at random; AFD and NuFO
- * of sums of powers (v.x)^8 along the axes with an isotropic part, whose maxima and lowest value are known. */
+/* hot_tensor_field_map against closed forms: FA and MD of tensors with given eigenvalues, turned at random; AFD and
+ * NuFO of sums of powers (v.x)^8 along the axes with an isotropic part, whose maxima and lowest value are known. */
 #include <hotfiber/hotfiber.h>
 
 #include "check.h"
@@ -121,7 +121,8 @@ static void test_refusals(hot_context *context)
         hot_tensor_field *field = NULL;
         CHECK(hot_tensor_field_create(context, &row, 2, wrong[i][0], values[0], &field) == HOT_OK, "a field");
         const hot_status status = hot_tensor_field_map(context, field, wrong[i][1], out);
-        CHECK(status == (i == 4 ? HOT_ERROR_ARGUMENT : HOT_ERROR_DATA), "%s of %s: %d", wrong[i][1], wrong[i][0], status);
+        CHECK(status == (i == 4 ? HOT_ERROR_ARGUMENT : HOT_ERROR_DATA), "%s of %s: %d", wrong[i][1],
+              wrong[i][0], status);
         hot_tensor_field_destroy(&field);
     }
 }
