@@ -36,7 +36,7 @@ import mutate
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # They build or install a copy of their own, or read the sources: no library with a fault is run by them.
-APART = re.compile(r"style_|abi_|build_|fuzz_(long|coverage)|cli_(package|install|release|guides|bids_validator|symbols|"
+APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|cli_(package|install|release|guides|bids_validator|symbols|"
                    r"help|cohort|slurm)|module_(scirun|symbols|example)|python_(docs|site|wheel|torch|gpu|declarations)")
 NO_PRODUCT = re.compile(r"/example_|/make_logo")
 DEVICE = re.compile(r"\.cuh?$|/gpu/.*\.h$|/hopper/|cuda.*\.h$")
@@ -55,10 +55,11 @@ cd "$2" && shift 2 && exec "$@"
 # instruction sets, which share their sources, the one that this machine uses.
 INSTRUMENT = """
 for source; do :; done
+source=${source#%s/}
 best=avx2
 ! grep -qm1 "^flags.* avx512f" /proc/cpuinfo || best=avx512
 case $source in
-*/tests/* | */bench/* | *.cc | *.S | *.cu) exec "$@" ;;
+tests/* | bench/* | *.cc | *.S | *.cu) exec "$@" ;;
 *_$best.c) exec "$@" -O1 --coverage ;;
 *_baseline.c | *_avx2.c | *_avx512.c) exec "$@" ;;
 *) exec "$@" -O1 --coverage ;;
@@ -85,9 +86,15 @@ class Tree:
                 return -1
 
     def names(self):
-        listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=self.source,
-                                stdout=subprocess.PIPE, check=True).stdout.decode()
-        return [name for name in listed.split("\0")[:-1] if (self.source / name).is_file()]
+        """What git has or would have, or, where there is no git, whatever lies here beside what was built."""
+        try:
+            listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=self.source,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
+            names = listed.split("\0")[:-1]
+        except (OSError, subprocess.CalledProcessError):
+            names = [str(path.relative_to(self.source)) for path in sorted(self.source.rglob("*")) if not str(
+                path.relative_to(self.source)).startswith(("build", ".", "out/", "shared/"))]
+        return [name for name in names if (self.source / name).is_file()]
 
     def products(self, names):
         kinds = (".c", ".h", ".inc") + ((".cu", ".cuh") if self.given.cuda else ())
@@ -110,7 +117,7 @@ class Tree:
         digest = hashlib.sha256("".join(self.texts[name] for name in sorted(self.texts)).encode()).hexdigest()[:16]
         self.maps = self.folder / "maps" / digest
         self.maps.mkdir(parents=True, exist_ok=True)
-        (self.folder / "instrument.sh").write_text(INSTRUMENT)
+        (self.folder / "instrument.sh").write_text(INSTRUMENT % self.copy)
         ccache = ["ccache"] if shutil.which("ccache") else []
         linked = ["-DCMAKE_%s_LINKER_FLAGS=--coverage" % kind for kind in ("EXE", "SHARED", "MODULE")]
         for build, launcher, options in ((self.build, ccache, []),

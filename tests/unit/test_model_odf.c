@@ -27,7 +27,7 @@ static void fit(hot_context *context, int order, const double *g, const double e
         for (int v = 0; v < DIRECTIONS; v++)
             b[v + 2] = 3000, signals[v + 2][n] = (float)(500 * e[n][v]);
     }
-    const hot_fit_options options = {.size = sizeof options, .model = "odf", .order = order, .regularise = 0};
+    const hot_fit_options options = {.size = sizeof options, .model = "odf", .order = order, .regularise = 1e-12};
     CHECK(hot_dwi_create(context, &row, VOLUMES, b, g, signals[0], &dwi) == HOT_OK &&
               hot_mask_full(context, &row, &mask) == HOT_OK &&
               hot_tensor_field_fit(context, dwi, mask, &options, field) == HOT_OK,
