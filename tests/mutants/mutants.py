@@ -189,7 +189,8 @@ class Tree:
         instrumented = self.describe_tests(self.coverage)
         self.tests = self.describe_tests(self.build)
         missing = sorted((name for name in self.tests if not (self.maps / (name + ".json")).exists()),
-                         key=lambda name: (not self.is_program(name), name))
+                         key=lambda name: ([not re.match(kind, name) for kind in (
+                             "unit|promises|property|viz", "kernels_[^c]", "files", "python", "kernels")], name))
         with concurrent.futures.ThreadPoolExecutor(int(self.given.jobs)) as pool:
             for name in pool.map(lambda name: self.measure(name, instrumented[name]), missing):
                 print("measured: %s" % name, flush=True)
