@@ -1,11 +1,12 @@
 """Do the tests see a fault? Puts random faults into a copy of the sources, one at a time, and runs the tests that
 execute the changed line until one of them fails.
 
-    python3 tests/mutants/mutants.py --seed N [--count 300] [--minutes M] [--folder DIR] [--jobs N] [--nice N] [--only WORD]
-                                     [--tests REGEX] [--configure OPTIONS] [--cuda] [--list] [--unconfined]
+    python3 tests/mutants/mutants.py --seed N [--count 300] [--minutes M] [--folder DIR] [--jobs N] [--nice N]
+                                     [--only WORD] [--tests REGEX] [--configure OPTIONS] [--cuda] [--list]
+                                     [--unconfined]
 
-The folder (build-mutants) holds a copy of the sources and two builds of it: `build-coverage` (gcov), which gives for each
-test the lines that it executes and its time, and `build`, in which mutants are compiled. A mutant is
+The folder (build-mutants) holds a copy of the sources and two builds of it: `build-coverage` (gcov), which gives for
+each test the lines that it executes and its time, and `build`, in which mutants are compiled. A mutant is
     killed        by a test that fails, crashes or takes ten times its usual time
     survived      all tests that execute the line pass: named with file, line, before and after
     equivalent    the same object code with the same flags: not counted
@@ -36,8 +37,9 @@ import mutate
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # They build or install a copy of their own, or read the sources: no library with a fault is run by them.
-APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|cli_(package|install|release|guides|bids_validator|symbols|"
-                   r"help|cohort|slurm)|module_(scirun|symbols|example)|python_(docs|site|wheel|torch|gpu|declarations)")
+APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|cli_(package|install|release|guides|"
+                   r"bids_validator|symbols|help|cohort|slurm)|module_(scirun|symbols|example)|"
+                   r"python_(docs|site|wheel|torch|gpu|declarations)")
 NO_PRODUCT = re.compile(r"/example_|/make_logo")
 DEVICE = re.compile(r"\.cuh?$|/gpu/.*\.h$|/hopper/|cuda.*\.h$")
 SHUT_IN = """
@@ -80,8 +82,8 @@ class Tree:
     def call(self, *words, limit=7200):
         with open(self.log, "w") as log:
             try:
-                return subprocess.run(["nice", "-n", self.given.nice, *map(str, words)], stdout=log, stderr=subprocess.STDOUT,
-                                      timeout=limit).returncode
+                return subprocess.run(["nice", "-n", self.given.nice, *map(str, words)], stdout=log,
+                                      stderr=subprocess.STDOUT, timeout=limit).returncode
             except subprocess.TimeoutExpired:
                 return -1
 
@@ -224,8 +226,9 @@ class Tree:
                 os.symlink(notes, path.with_suffix(".gcno"))
                 files.append(str(path))
         lines = {}
-        found = subprocess.run(["nice", "-n", self.given.nice, "gcov", "--json-format", "--stdout", *files], cwd=data.parent,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout if files else b""
+        command = ["nice", "-n", self.given.nice, "gcov", "--json-format", "--stdout", *files]
+        found = subprocess.run(command, cwd=data.parent, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL).stdout if files else b""
         for text in found.splitlines():
             report = json.loads(text)
             for file in report["files"]:
@@ -378,10 +381,10 @@ def main():
     for verdict in ("survived", "uncovered"):
         print("\n%s:" % verdict)
         print("\n".join(sorted(entry["what"] for entry in kept.values() if entry["verdict"] == verdict)))
-    print("\nseed %d: %d mutants: %d killed (%.1f %%), %d survived; beside these %d equivalent, %d that do not compile, %d"
-          " in lines that no test executes" % (given.seed, asked, number["killed"], 100 * number["killed"] /
-                                               max(1, asked), number["survived"], number["equivalent"],
-                                               number["unbuildable"], number["uncovered"]))
+    print("\nseed %d: %d mutants: %d killed (%.1f %%), %d survived; besides %d equivalent, %d that do not compile, %d "
+          "in lines that no test executes" % (given.seed, asked, number["killed"], 100 * number["killed"] /
+                                                 max(1, asked), number["survived"], number["equivalent"],
+                                                 number["unbuildable"], number["uncovered"]))
     return number["killed"] < .9 * asked
 
 

@@ -139,7 +139,8 @@ def sites(text):
                 add("swap", where, old, new)
         if word in ("if", "while", "for") and after == "(":
             heads.add(matching(found, i + 1))
-        if (word in (";", "{", "}") and depth == 0 or word == "else" or i in heads) and i + 1 < len(found):  # a statement begins behind
+        behind = word in (";", "{", "}") and depth == 0 or word == "else" or i in heads  # a statement begins there
+        if behind and i + 1 < len(found):
             begin = found[i + 1][1]
             stop = next((found[k][1] for k in range(i + 1, len(found)) if found[k][2] in (";", "{", "}")), None)
             if stop and text[stop] == ";":
