@@ -43,11 +43,11 @@ APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|c
 NO_PRODUCT = re.compile(r"/example_|/make_logo")
 DEVICE = re.compile(r"\.cuh?$|/gpu/.*\.h$|/hopper/|cuda.*\.h$")
 SHUT_IN = """
-mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs -o size=2g none /tmp || exit 1
+mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs -o size=2g none /tmp || exit 125
 while read -r device place kind rest; do
     case $place in
-    "$1" | /tmp | /proc* | /sys* | /dev*) ;;
-    *) mount -o remount,ro,bind "$place" || exit 1 ;;
+    "$1" | /tmp | /tmp/* | /proc* | /sys* | /dev*) ;;
+    *) mount -o remount,ro,bind "$place" || [ ! -e "$place" ] || exit 125 ;;
     esac
 done </proc/self/mounts
 cd "$2" && shift 2 && exec "$@"
@@ -178,6 +178,8 @@ class Tree:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             return "hung"
+        if status == 125 and not self.given.unconfined:
+            raise RuntimeError("a test cannot be shut in: see %s" % output.name)
         output.seek(0)
         wanted = properties.get("PASS_REGULAR_EXPRESSION")
         if wanted:
