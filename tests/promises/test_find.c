@@ -178,7 +178,8 @@ static hot_status all_methods(hot_context *context, void *out)
     float *to = out;
     for (int m = 0; m < 3; m++) {
         static const char *const methods[] = {"maxima", "sshopm", "lowrank"};
-        const hot_peaks_options o = {.size = sizeof o, .method = methods[m], .threshold = .1, .min_angle = 20, .min_amplitude = .01};
+        const hot_peaks_options o = {.size = sizeof o, .method = methods[m], .threshold = .1, .min_angle = 20,
+                                     .min_amplitude = .01};
         hot_fiber_field *fibers = find(context, "odf", &o);
         memcpy(to + m * VOXELS * 9, hot_fiber_field_peaks(fibers), VOXELS * 9 * sizeof *to);
         hot_fiber_field_destroy(&fibers);
