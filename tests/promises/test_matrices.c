@@ -225,6 +225,47 @@ static void test_contract(hot_context *context)
     CHECK(hot_contract_tuning_create(context, "no table", &tuning) == HOT_ERROR_FORMAT && !tuning, "no table");
 }
 
+/* Items of more than one block of rows, columns and sums, several of them, in every order of axes, against sums. */
+static void test_large_products(hot_context *context)
+{
+    static const size_t shapes[][4] = {{1, 1, 700, 3}, {150, 170, 20, 3}, {70, 9, 300, 4}, {5, 530, 7, 2},
+                                       {300, 3, 3, 2}, {97, 101, 260, 1}};
+    enum { MOST = 120000 };
+    static double x[MOST], y[MOST], z[MOST], was[MOST];
+    static float xf[MOST], yf[MOST], zf[MOST];
+    uint64_t state = 15;
+    for (size_t i = 0; i < MOST; i++) {
+        xf[i] = (float)check_random_normal(&state), yf[i] = (float)check_random_normal(&state);
+        x[i] = (double)xf[i], y[i] = (double)yf[i], was[i] = check_random_normal(&state);
+    }
+    for (size_t which = 0; which < sizeof shapes / sizeof *shapes; which++)
+        for (int turn = 0; turn < 8; turn++) {
+            const size_t m = shapes[which][0], n = shapes[which][1], k = shapes[which][2], batch = shapes[which][3];
+            const size_t a[3] = {turn & 1 ? 1 : k, turn & 1 ? m : 1, m * k};
+            const size_t b[3] = {turn & 2 ? 1 : n, turn & 2 ? k : 1, k * n};
+            const size_t c[3] = {turn & 4 ? 1 : n, turn & 4 ? m : 1, m * n};
+            for (size_t i = 0; i < m * n * batch; i++)
+                z[i] = was[i], zf[i] = (float)was[i];
+            CHECK(hot_contract_matrices_f64(context, NULL, m, n, k, batch, 1.5, x, a, y, b, -.5, z, c) == HOT_OK &&
+                      hot_contract_matrices_f32(context, NULL, m, n, k, batch, 1.5f, xf, a, yf, b, -.5f, zf, c) ==
+                          HOT_OK, "%s", hot_context_message(context));
+            double worst = 0, worst_f = 0;
+            for (size_t item = 0; item < batch; item++)
+                for (size_t i = 0; i < m; i += 1 + m / 40)
+                    for (size_t j = 0; j < n; j += 1 + n / 40) {
+                        const size_t at = i * c[0] + j * c[1] + item * c[2];
+                        double sum = 0;
+                        for (size_t s = 0; s < k; s++)
+                            sum += x[i * a[0] + s * a[1] + item * a[2]] * y[s * b[0] + j * b[1] + item * b[2]];
+                        sum = 1.5 * sum - .5 * was[at];
+                        worst = fmax(worst, fabs(z[at] - sum));
+                        worst_f = fmax(worst_f, fabs((double)zf[at] - sum));
+                    }
+            CHECK(worst < 1e-12 * sqrt((double)k) * 10, "%zu x %zu x %zu, order %d: %g", m, n, k, turn, worst);
+            CHECK(worst_f < 1e-5 * sqrt((double)k), "%zu x %zu x %zu, order %d, float: %g", m, n, k, turn, worst_f);
+        }
+}
+
 static void test_fem(hot_context *context)
 {
     static double basis[HOT_FEM_POINTS * HOT_FEM_POINTS], weights[HOT_FEM_POINTS];
@@ -352,6 +393,7 @@ int main(void)
     test_heev(context);
     test_fit(context);
     test_contract(context);
+    test_large_products(context);
     test_fem(context);
     test_cpd(context);
     check_threads("tridiag", many_tridiag, 8 * 10 * sizeof(double));
