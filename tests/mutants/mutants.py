@@ -43,10 +43,11 @@ APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|c
 NO_PRODUCT = re.compile(r"/example_|/make_logo")
 DEVICE = re.compile(r"\.cuh?$|/gpu/.*\.h$|/hopper/|cuda.*\.h$")
 SHUT_IN = """
-mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs -o size=2g none /tmp || exit 125
+mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs -o size=2g none /tmp &&
+    mkdir -p "$1/var-tmp" && mount --bind "$1/var-tmp" /var/tmp || exit 125
 while read -r device place kind rest; do
     case $place in
-    "$1" | /tmp | /tmp/* | /proc* | /sys* | /dev*) ;;
+    "$1" | /tmp | /tmp/* | /var/tmp | /proc* | /sys* | /dev*) ;;
     *) mount -o remount,ro,bind "$place" || [ ! -e "$place" ] || exit 125 ;;
     esac
 done </proc/self/mounts
