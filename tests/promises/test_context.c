@@ -122,5 +122,5 @@ int main(void)
     CHECK(!context, "set to NULL");
     hot_context_destroy(&context);
     hot_context_destroy(NULL);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -304,5 +304,5 @@ int main(void)
     test_noise(context);
     test_files(context);
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

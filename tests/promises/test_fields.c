@@ -357,5 +357,5 @@ int main(void)
     test_phantom(context);
     check_threads("phantom", phantom_signals, 120 * 20 * sizeof(float));
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -194,5 +194,5 @@ int main(void)
     test_methods(context);
     check_threads("directions of all methods", all_methods, 3 * VOXELS * 9 * sizeof(float));
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -463,5 +463,5 @@ int main(void)
     check_threads("rank-1 terms", many_terms, COUNT * 9 * sizeof(float));
     check_threads("eigenpairs", many_pairs, 4 * 16 * 6 * sizeof(double));
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

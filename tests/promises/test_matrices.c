@@ -403,5 +403,5 @@ int main(void)
     check_threads("mass operators", many_actions, 30 * 64 * sizeof(double));
     check_threads("MTTKRP", many_mttkrp, 13 * 5 * sizeof(double));
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -2,7 +2,7 @@
  * it, a speck of a fortieth; and tissue without any background. */
 #include <hotfiber/hotfiber.h>
 
-#include "check.h"
+#include "promises/threads.h"
 
 enum { NX = 40, NY = 40, NZ = 14, VOLUMES = 8, ALL = NX * NY * NZ };
 
@@ -194,12 +194,11 @@ static void test_few_bright(hot_context *context)
 
 int main(void)
 {
-    hot_context *context = NULL;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
+    hot_context *context = context_of(2);
     test_pieces(context);
     test_no_background(context);
     test_proportions(context);
     test_few_bright(context);
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

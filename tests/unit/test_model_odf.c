@@ -2,7 +2,7 @@
  * al. 2010 is 1/(4 pi) + (3 c2 P2(x.v) - 7.5 c4 P4(x.v) + 13.125 c6 P6(x.v)) / (8 pi). */
 #include <hotfiber/hotfiber.h>
 
-#include "check.h"
+#include "promises/threads.h"
 
 enum { DIRECTIONS = 90, VOLUMES = DIRECTIONS + 2, VOXELS = 12, MOST_TERMS = 45 };
 
@@ -48,10 +48,9 @@ static double form(const hot_tensor_field *field, int voxel, const double x[3])
 
 int main(void)
 {
-    hot_context *context = NULL;
+    hot_context *context = context_of(2);
     static double g[3 * VOLUMES], e[VOXELS][DIRECTIONS];
     uint64_t state = 8;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
     CHECK(hot_scheme_directions(context, DIRECTIONS, 0, g + 6) == HOT_OK, "a scheme");
     /* ln(-ln E) = a + c2 P2 + c4 P4 + c6 P6; the first ones reach from E = .0015 to .9985 */
     static const double c[VOXELS][4] = {
@@ -109,5 +108,5 @@ int main(void)
     }
     hot_tensor_field_destroy(&field);
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -2,7 +2,7 @@
  * that are known, the pairing that is the best of all, limits by number, length, mask and slice. */
 #include <hotfiber/hotfiber.h>
 
-#include "check.h"
+#include "promises/threads.h"
 
 enum { MOST = 32, SLOTS = 4 };
 
@@ -195,12 +195,11 @@ static void test_slices(hot_context *context)
 
 int main(void)
 {
-    hot_context *context = NULL;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
+    hot_context *context = context_of(2);
     test_edges(context);
     test_errors(context);
     test_pairing(context);
     test_slices(context);
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -2,7 +2,7 @@
  * NuFO of sums of powers (v.x)^8 along the axes with an isotropic part, whose maxima and lowest value are known. */
 #include <hotfiber/hotfiber.h>
 
-#include "check.h"
+#include "promises/threads.h"
 
 enum { ORDER = 8, TERMS = 45, MOST = 64 };
 
@@ -129,11 +129,10 @@ static void test_refusals(hot_context *context)
 
 int main(void)
 {
-    hot_context *context = NULL;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
+    hot_context *context = context_of(2);
     test_order_2(context);
     test_fod(context);
     test_refusals(context);
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }
