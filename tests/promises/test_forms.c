@@ -388,6 +388,75 @@ static void test_eigenpairs(hot_context *context)
     CHECK_NEAR(pairs[0][2][0], 1, 1e-12, "1");
 }
 
+/* sum_i w_i (q_i.x)^4 with orthonormal q_i: for every set S of them and every choice of signs there is one eigenpair,
+ * x = sum_S +-q_i / sqrt(w_i / lambda), lambda = 1 / sum_S 1 / w_i. Single ones are maxima, all of them minima. */
+static void test_decomposable(hot_context *context)
+{
+    enum { N = 4, PAIRS = 40, TERMS_4 = 35, WIDTH = N + 3 };
+    uint64_t state = 19;
+    for (int n = 2; n <= N; n++)
+        for (int trial = 0; trial < 4; trial++) {
+            double q[N][N], w[N], tensor[TERMS_4], pairs[PAIRS + 3][WIDTH];
+            int exponents[TERMS_4 * N], expected = 0;
+            int32_t found;
+            for (int i = 0; i < n; i++) { /* Gram-Schmidt */
+                w[i] = .5 + check_random(&state);
+                double length = 0;
+                for (int d = 0; d < n; d++)
+                    q[i][d] = check_random_normal(&state);
+                for (int j = 0; j < i; j++) {
+                    double dot = 0;
+                    for (int d = 0; d < n; d++)
+                        dot += q[i][d] * q[j][d];
+                    for (int d = 0; d < n; d++)
+                        q[i][d] -= dot * q[j][d];
+                }
+                for (int d = 0; d < n; d++)
+                    length += q[i][d] * q[i][d];
+                for (int d = 0; d < n; d++)
+                    q[i][d] /= sqrt(length);
+            }
+            const size_t terms = hot_symtensor_count(4, n);
+            hot_symtensor_exponents(4, n, exponents);
+            for (size_t t = 0; t < terms; t++) {
+                tensor[t] = 0;
+                for (int i = 0; i < n; i++) {
+                    double product = w[i];
+                    for (int d = 0; d < n; d++)
+                        product *= pow(q[i][d], exponents[t * (size_t)n + (size_t)d]);
+                    tensor[t] += product;
+                }
+            }
+            const hot_sshopm_options o = {.size = sizeof o, .seek = HOT_ALL_PAIRS};
+            CHECK(hot_eigenpairs_f64(context, &o, 4, n, 1, tensor, terms, 0, NULL, PAIRS + 3, pairs[0], &found) ==
+                      HOT_OK, "%s", hot_context_message(context));
+            for (int set = 1; set < 1 << n; set++) {
+                double inverse = 0;
+                int members = 0, there = 0;
+                for (int i = 0; i < n; i++)
+                    if (set >> i & 1)
+                        inverse += 1 / w[i], members++;
+                for (int p = 0; p < found && p < PAIRS + 3; p++) {
+                    const double *row = pairs[0] + p * (n + 3);
+                    int same = fabs(row[0] - 1 / inverse) < 1e-10;
+                    for (int i = 0; i < n && same; i++) {
+                        double dot = 0;
+                        for (int d = 0; d < n; d++)
+                            dot += q[i][d] * row[1 + d];
+                        same = fabs(dot * dot - (set >> i & 1 ? 1 / inverse / w[i] : 0)) < 1e-9;
+                    }
+                    there += same;
+                    const int kind = members == 1 ? 1 : members == n ? -1 : 0;
+                    CHECK(!same || row[n + 2] == kind, "dim %d: a set of %d is %g", n, members, row[n + 2]);
+                }
+                expected += 1 << (members - 1);
+                CHECK(there == 1 << (members - 1), "dim %d: %d pairs of a set of %d", n, there, members);
+            }
+            CHECK(found == expected && (size_t)found == hot_eigenpairs_bound(4, n), "dim %d: %d pairs, not %d", n,
+                  found, expected);
+        }
+}
+
 static void test_lowrank(hot_context *context)
 {
     static const double x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, z[3] = {0, 0, -1};
@@ -458,6 +527,7 @@ int main(void)
     test_directions(context);
     test_sshopm(context);
     test_eigenpairs(context);
+    test_decomposable(context);
     test_lowrank(context);
     check_threads("directions", many_directions, COUNT * 9 * sizeof(float));
     check_threads("rank-1 terms", many_terms, COUNT * 9 * sizeof(float));
