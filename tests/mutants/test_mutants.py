@@ -46,10 +46,10 @@ for m in first:
     changed = mutate.place(texts[m["file"]], m["at"], m["before"], m["after"])
     check(changed != texts[m["file"]] and changed.count("\n") == texts[m["file"]].count("\n"), "lines move: %s" % m)
 
-run(4)
+run(3)
 results = pathlib.Path("mutants/results-5.jsonl")
 some = results.read_text().splitlines()
-output = run(18)
+output = run(12)
 rows = [json.loads(line) for line in results.read_text().splitlines()]
 check(results.read_text().splitlines()[:len(some)] == some and len(rows) > len(some), "a run does not go on")
 lines = {name: range(*where) for name, where in (("largest", (6, 14)), ("unseen", (15, 20)), ("uncalled", (21, 25)))}
