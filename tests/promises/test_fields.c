@@ -213,6 +213,61 @@ static void test_formats(void)
                   hot_export_format_find(all[i]->name, "x") == all[i], "format %zu", i);
 }
 
+/* Each loader refuses the files of the others, and one that is not there, and says what it is. */
+static void test_other_files(hot_context *context)
+{
+    enum { KINDS = 4 };
+    static const char *const names[KINDS + 1] = {"data.nrrd", "tensors.nrrd", "fibers.nrrd", "words.txt", "none.nrrd"};
+    static const char *const words[2][KINDS + 1] = {
+        {NULL, "not diffusion-weighted", "not diffusion-weighted", "", "none.nrrd"},
+        {"holds diffusion-weighted data", NULL, "", "", "none.nrrd"}};
+    float values[VOXELS][7] = {{1, 1, 0, 0, 1, 0, 1}}, signals[8 * VOXELS];
+    double b[8], g[24];
+    uint64_t state = 5;
+    for (int v = 0; v < 8; v++) {
+        b[v] = v ? 1000 : 0;
+        check_random_unit(&state, g + 3 * v);
+    }
+    for (int i = 0; i < 8 * VOXELS; i++)
+        signals[i] = 100;
+    hot_dwi *dwi = NULL, *no_dwi = NULL;
+    hot_tensor_field *field = NULL, *no_field = NULL;
+    hot_fiber_field *fibers = make_fibers(context), *no_fibers = NULL;
+    hot_response *response = NULL, *no_response = NULL;
+    CHECK(hot_dwi_create(context, &grid, 8, b, g, signals, &dwi) == HOT_OK &&
+              hot_tensor_field_create(context, &grid, 2, "adc", values[0], &field) == HOT_OK &&
+              hot_response_create(context, 1, 2, (double[]){1000}, (double[]){500, -100}, &response) == HOT_OK &&
+              hot_dwi_save(context, dwi, names[0]) == HOT_OK &&
+              hot_tensor_field_save(context, field, names[1]) == HOT_OK && hot_fiber_field_save(context, fibers, names[2]) == HOT_OK &&
+              hot_response_save(context, response, names[3]) == HOT_OK, "%s", hot_context_message(context));
+    for (int k = 0; k <= KINDS; k++) {
+        const hot_status of_data = hot_dwi_load(context, names[k], NULL, NULL, &no_dwi);
+        CHECK((of_data == HOT_OK) == (k == 0) && (k == 0 || (!no_dwi && strstr(hot_context_message(context),
+              words[0][k]))), "%s as data: %d %s", names[k], of_data, hot_context_message(context));
+        const hot_status of_tensors = hot_tensor_field_load(context, names[k], &no_field);
+        CHECK((of_tensors == HOT_OK) == (k == 1) && (k == 1 || (!no_field && strstr(hot_context_message(context),
+              words[1][k]))), "%s as tensors: %d %s", names[k], of_tensors, hot_context_message(context));
+        const hot_status of_fibers = hot_fiber_field_load(context, names[k], &no_fibers);
+        CHECK((of_fibers == HOT_OK) == (k == 2) && (k == 2 || !no_fibers), "%s as directions: %d", names[k], of_fibers);
+        const hot_status of_response = hot_response_load(context, names[k], &no_response);
+        CHECK((of_response == HOT_OK) == (k == 3) && (k == 3 || !no_response), "%s as a response: %d", names[k],
+              of_response);
+        CHECK(k < KINDS || (of_data == HOT_ERROR_FILE && of_tensors == HOT_ERROR_FILE && of_fibers == HOT_ERROR_FILE &&
+                            of_response == HOT_ERROR_FILE), "a file that is not there: %d %d %d %d", of_data,
+              of_tensors, of_fibers, of_response);
+        hot_dwi_destroy(&no_dwi);
+        hot_tensor_field_destroy(&no_field);
+        hot_fiber_field_destroy(&no_fibers);
+        hot_response_destroy(&no_response);
+    }
+    for (int k = 0; k < KINDS; k++)
+        unlink(names[k]);
+    hot_dwi_destroy(&dwi);
+    hot_tensor_field_destroy(&field);
+    hot_fiber_field_destroy(&fibers);
+    hot_response_destroy(&response);
+}
+
 static void test_responses(hot_context *context)
 {
     const double b[2] = {0, 3000}, rows[2][4] = {{1000, 0, 0, 0}, {400, -300, 100, -20}};
@@ -353,6 +408,7 @@ int main(void)
     test_tensors(context);
     test_glyphs(context);
     test_formats();
+    test_other_files(context);
     test_responses(context);
     test_phantom(context);
     check_threads("phantom", phantom_signals, 120 * 20 * sizeof(float));
