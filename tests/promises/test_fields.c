@@ -238,7 +238,8 @@ static void test_other_files(hot_context *context)
               hot_tensor_field_create(context, &grid, 2, "adc", values[0], &field) == HOT_OK &&
               hot_response_create(context, 1, 2, (double[]){1000}, (double[]){500, -100}, &response) == HOT_OK &&
               hot_dwi_save(context, dwi, names[0]) == HOT_OK &&
-              hot_tensor_field_save(context, field, names[1]) == HOT_OK && hot_fiber_field_save(context, fibers, names[2]) == HOT_OK &&
+              hot_tensor_field_save(context, field, names[1]) == HOT_OK &&
+              hot_fiber_field_save(context, fibers, names[2]) == HOT_OK &&
               hot_response_save(context, response, names[3]) == HOT_OK, "%s", hot_context_message(context));
     for (int k = 0; k <= KINDS; k++) {
         const hot_status of_data = hot_dwi_load(context, names[k], NULL, NULL, &no_dwi);
