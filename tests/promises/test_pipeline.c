@@ -187,6 +187,83 @@ static void test_noisy(hot_context *context)
     hot_phantom_destroy(&phantom);
 }
 
+/* A mask of other sizes is HOT_ERROR_DATA everywhere, and nothing is made. */
+static void test_other_mask(hot_context *context, const hot_phantom *phantom)
+{
+    const hot_dwi *dwi = hot_phantom_dwi(phantom);
+    hot_grid other = *hot_dwi_grid(dwi);
+    hot_mask *mask = NULL;
+    double sigma, snr;
+    size_t repeats, voxels[3];
+    hot_noise_model model;
+    hot_dwi *clean = (hot_dwi *)&other;
+    hot_response *response = (hot_response *)&other, *tissues[3];
+    hot_tensor_field *field = (hot_tensor_field *)&other;
+    hot_fiber_field *fibers = (hot_fiber_field *)&other;
+    hot_check_findings *findings = (hot_check_findings *)&other;
+    hot_check_gradients gradients = {.size = sizeof gradients};
+    other.size[2]--;
+    CHECK(hot_mask_full(context, &other, &mask) == HOT_OK, "mask");
+    CHECK(hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats) == HOT_ERROR_DATA, "noise");
+    CHECK(hot_dwi_noise_model(context, dwi, mask, &model, &sigma) == HOT_ERROR_DATA, "noise model");
+    CHECK(hot_dwi_denoise(context, dwi, mask, NULL, &clean, NULL) == HOT_ERROR_DATA && !clean, "denoise");
+    CHECK(hot_response_estimate(context, dwi, mask, 8, &response, voxels) == HOT_ERROR_DATA && !response, "response");
+    CHECK(hot_response_estimate_tissues(context, dwi, mask, 8, 0, tissues, voxels) == HOT_ERROR_DATA && !tissues[0] &&
+              !tissues[1] && !tissues[2], "tissues");
+    CHECK(hot_tensor_field_fit(context, dwi, mask, NULL, &field) == HOT_ERROR_DATA && !field, "fit");
+    CHECK(hot_diffusion_tensor_fit(context, dwi, mask, 1500, &field) == HOT_ERROR_DATA && !field, "tensor");
+    CHECK(hot_fiber_field_signal(context, dwi, mask, NULL, NULL, NULL, &fibers) == HOT_ERROR_DATA && !fibers, "signal");
+    CHECK(hot_check_gradient_table(context, dwi, mask, 0, &gradients) == HOT_ERROR_DATA, "gradients");
+    CHECK(hot_check_volumes(context, dwi, mask, &findings) == HOT_ERROR_DATA && !findings, "volumes");
+    hot_mask_destroy(&mask);
+}
+
+/* A signal that rises by a known part over the scan; a volume that is there twice. */
+static void test_findings(hot_context *context, const hot_phantom *phantom, const hot_mask *mask)
+{
+    const hot_dwi *dwi = hot_phantom_dwi(phantom);
+    const size_t volumes = hot_dwi_volumes(dwi);
+    float *rows = malloc(VOXELS * volumes * sizeof *rows), *data = malloc(VOXELS * volumes * sizeof *data);
+    double *b = malloc(volumes * sizeof *b), *g = malloc(3 * volumes * sizeof *g);
+    static const int b0[6] = {0, 18, 36, 54, 72, 90};
+    hot_dwi *made = NULL;
+    hot_check_findings *findings = NULL;
+    size_t count = 0, next = 6;
+    uint64_t state = 4;
+    CHECK(volumes == 96 && hot_dwi_read(context, dwi, 0, VOXELS, rows) == HOT_OK, "signals");
+    for (size_t v = 0; v < volumes; v++) { /* the b=0 volumes all over the scan; 8 % more at its end */
+        size_t from = next;
+        for (int i = 0; i < 6; i++)
+            from = b0[i] == (int)v ? (size_t)i : from;
+        next += from >= 6;
+        from = v == 20 ? 6 : from; /* the first weighted one once more */
+        b[v] = hot_dwi_b(dwi)[from];
+        memcpy(g + 3 * v, hot_dwi_gradients(dwi) + 3 * from, 3 * sizeof *g);
+        for (size_t n = 0; n < VOXELS; n++)
+            data[v * VOXELS + n] = v == 20 ? data[VOXELS + n]
+                                           : (float)(rows[n * volumes + from] * (1 + .08 * (double)v / 95) +
+                                                     2 * check_random_normal(&state));
+    }
+    CHECK(hot_dwi_create(context, hot_dwi_grid(dwi), volumes, b, g, data, &made) == HOT_OK &&
+              hot_check_volumes(context, made, mask, &findings) == HOT_OK, "%s", hot_context_message(context));
+    const hot_check_finding *list = hot_check_findings_list(findings, &count);
+    int twice = 0, drift = 0;
+    double percent, t;
+    for (size_t f = 0; f < count; f++) {
+        twice += strstr(list[f].kind, "duplicate") != NULL;
+        drift += strstr(list[f].kind, "drift") != NULL;
+        CHECK(list[f].text[0] && !strchr(list[f].text, '\n'), "one line: %s", list[f].text);
+    }
+    CHECK(twice == 1 && drift == 1, "of %zu findings %d speak of copies, %d of drift", count, twice, drift);
+    hot_check_findings_drift(findings, &percent, &t);
+    CHECK_NEAR(fabs(percent), 8, 1, "a drift of %g per cent", percent);
+    CHECK(fabs(t) > 5, "t = %g", t);
+    hot_check_findings_destroy(&findings);
+    CHECK(!findings, "set to NULL");
+    hot_dwi_destroy(&made);
+    free(rows), free(data), free(b), free(g);
+}
+
 int main(void)
 {
     hot_context *context = context_of(2);
@@ -195,6 +272,8 @@ int main(void)
     CHECK(hot_mask_full(context, hot_dwi_grid(hot_phantom_dwi(phantom)), &mask) == HOT_OK, "mask");
     test_tensor(context, phantom, mask);
     test_models(context, phantom, mask);
+    test_other_mask(context, phantom);
+    test_findings(context, phantom, mask);
     hot_mask_destroy(&mask);
     hot_phantom_destroy(&phantom);
     test_noisy(context);
