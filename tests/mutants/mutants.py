@@ -140,8 +140,8 @@ class Tree:
         linked = [line.split(": ")[0] for line in targets.splitlines() if re.search(r"_(EXECUTABLE|SHARED_LIBRARY|"
                   r"MODULE_LIBRARY)_LINKER__", line)]
         self.programs = set(linked)
-        self.product_targets = [name for name in linked if not re.search(r"(^|/)(test_|fuzz_)|scirun|example|bench_|_host|vtk",
-                                                                         name)]
+        apart = re.compile(r"(^|/)(test_|fuzz_)|scirun|example|bench_|_host|vtk")
+        self.product_targets = [name for name in linked if not apart.search(name)]
         self.states = {}
         self.original = {name: self.state(name) for name in self.objects}
         self.read_tests()
