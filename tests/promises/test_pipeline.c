@@ -161,6 +161,7 @@ static void test_noisy(hot_context *context)
     hot_dwi_destroy(&clean);
     CHECK(hot_response_estimate(context, dwi, mask, 8, &response, &voxels) == HOT_OK && voxels >= 50, "%s: %zu voxels",
           hot_context_message(context), voxels);
+    CHECK_NEAR(hot_response_noise(response), .04, .006, "its noise: %g of b=0", hot_response_noise(response));
     for (size_t s = 0; response && s < hot_response_shells(response); s++) { /* the tensor's, to the noise's bias */
         double b, y[45], sum[2] = {0};
         const double *row = hot_response_row(response, s, &b);
