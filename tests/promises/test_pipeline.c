@@ -188,6 +188,56 @@ static void test_noisy(hot_context *context)
     hot_phantom_destroy(&phantom);
 }
 
+/* "A volume that repeats another bit by bit counts once": ten volumes twice give the same fits, bit for bit. */
+static void test_repeats(hot_context *context)
+{
+    enum { TWICE = 10 };
+    static const double response_b[3] = {0, 1000, 3000};
+    hot_phantom *phantom = make_phantom(context, 20);
+    const hot_dwi *dwi = hot_phantom_dwi(phantom);
+    const size_t volumes = hot_dwi_volumes(dwi);
+    float *rows = malloc(VOXELS * volumes * sizeof *rows), *data = malloc(VOXELS * (volumes + TWICE) * sizeof *data);
+    double *b = malloc((volumes + TWICE) * sizeof *b), *g = malloc(3 * (volumes + TWICE) * sizeof *g);
+    static float peaks[3][VOXELS * 9], probability[3][VOXELS * 4];
+    uint8_t inside[VOXELS] = {0};
+    hot_mask *mask = NULL;
+    hot_response *response = NULL;
+    CHECK(hot_dwi_read(context, dwi, 0, VOXELS, rows) == HOT_OK, "signals");
+    for (int n = 0; n < 60; n++)
+        inside[7 * n] = 1;
+    CHECK(hot_mask_create(context, hot_dwi_grid(dwi), inside, &mask) == HOT_OK &&
+              hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response) == HOT_OK &&
+              hot_response_shells(response) == sizeof response_b / sizeof *response_b, "response");
+    for (int way = 0; way < 3; way++) { /* as it is; repeated; repeated, but for one bit of a voxel of the mask */
+        hot_dwi *made = NULL;
+        hot_fiber_field *fibers = NULL;
+        hot_signal_maps maps;
+        const hot_signal_find_options o = {.size = sizeof o, .keep_maps = 1, .sigma = 50};
+        for (size_t v = 0; v < volumes + (way ? TWICE : 0); v++) {
+            const size_t from = v < volumes ? v : 10 + 7 * (v - volumes);
+            b[v] = hot_dwi_b(dwi)[from];
+            memcpy(g + 3 * v, hot_dwi_gradients(dwi) + 3 * from, 3 * sizeof *g);
+            for (size_t n = 0; n < VOXELS; n++)
+                data[v * VOXELS + n] = rows[n * volumes + from] + (way == 2 && v >= volumes && n == 7 ? 16.f : 0);
+        }
+        CHECK(hot_dwi_create(context, hot_dwi_grid(dwi), volumes + (way ? TWICE : 0), b, g, data, &made) == HOT_OK &&
+                  hot_fiber_field_signal(context, made, mask, response, &o, &maps, &fibers) == HOT_OK, "%s",
+              hot_context_message(context));
+        memcpy(peaks[way], hot_fiber_field_peaks(fibers), sizeof peaks[way]);
+        memcpy(probability[way], maps.probability, sizeof probability[way]);
+        hot_signal_maps_free(context, &maps);
+        hot_fiber_field_destroy(&fibers);
+        hot_dwi_destroy(&made);
+    }
+    CHECK(memcmp(peaks[0], peaks[1], sizeof peaks[0]) == 0 &&
+              memcmp(probability[0], probability[1], sizeof probability[0]) == 0, "repeated volumes count twice");
+    CHECK(memcmp(probability[0], probability[2], sizeof probability[0]) != 0, "volumes that differ do not count");
+    hot_response_destroy(&response);
+    hot_mask_destroy(&mask);
+    hot_phantom_destroy(&phantom);
+    free(rows), free(data), free(b), free(g);
+}
+
 /* A mask of other sizes is HOT_ERROR_DATA everywhere, and nothing is made. */
 static void test_other_mask(hot_context *context, const hot_phantom *phantom)
 {
@@ -278,6 +328,7 @@ int main(void)
     hot_mask_destroy(&mask);
     hot_phantom_destroy(&phantom);
     test_noisy(context);
+    test_repeats(context);
     hot_context_destroy(&context);
     COUNTED_TEST_END();
 }
