@@ -18,7 +18,7 @@ OPERATORS = {
     "+=": ["-=", "="], "-=": ["+=", "="], "*=": ["/=", "="], "/=": ["*=", "="], "<<": [">>"], ">>": ["<<"],
     "&": ["|"], "|": ["&"], "|=": ["&=", "="], "&=": ["|=", "="]}
 EITHER = {"++", "--"}  # need nothing on their left
-SYMMETRIC = re.compile(r"(str|mem)n?(case)?cmp|f?(max|min)f?|hypotf?|.*_(MAX|MIN|max|min)")
+SYMMETRIC = re.compile(r"(str|mem)n?(case)?cmp|f?(max|min)f?|hypotf?|.*_(MAX|MIN|max|min)|\w*alloc")
 PARAMETER = re.compile(r"(const |unsigned |struct )*[A-Za-z_]\w* \**(const |restrict )?\w+(\[.*\])?|void|\.\.\.", re.S)
 NO_CALL = {"if", "while", "for", "switch", "return", "sizeof", "defined", "do", "else", "case"}
 NO_STATEMENT = re.compile(r"\s*(static|const|extern|typedef|return|case|default|else|goto|for|while|if|do|switch|"

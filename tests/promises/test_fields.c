@@ -269,6 +269,57 @@ static void test_other_files(hot_context *context)
     hot_response_destroy(&response);
 }
 
+/* Harmonics of a delta in an image whose axes are turned by 90 degrees about z: what each frame makes of it. */
+static void test_harmonics(hot_context *context)
+{
+    static const char *const frames[] = {NULL, "scanner", "image", "bvec"};
+    double v[3], y[45];
+    float values[45], peak[3];
+    uint64_t state = 8;
+    check_random_unit(&state, v);
+    CHECK(hot_sh_values_f64(8, 1, v, y) == HOT_OK, "harmonics");
+    for (int i = 0; i < 45; i++)
+        values[i] = (float)y[i];
+    char head[1024];
+    memset(head, 0, sizeof head);
+    const uint16_t one = 1; /* i runs along y, j along -x */
+    snprintf(head, sizeof head,
+             "mrtrix image\ndim: 1,1,1,45\nvox: 2,2,2,nan\nlayout: +0,+1,+2,+3\ndatatype: Float32%s\n"
+             "transform: 0,-1,0,0\ntransform: 1,0,0,0\ntransform: 0,0,1,0\nfile: . 1024\nEND\n",
+             *(const uint8_t *)&one ? "LE" : "BE");
+    FILE *file = fopen("promised.mif", "wb");
+    CHECK(file && fwrite(head, sizeof head, 1, file) == 1 && fwrite(values, sizeof values, 1, file) == 1, "a file");
+    if (file)
+        fclose(file);
+    for (int f = 0; f < 4; f++) {
+        const hot_sh_options o = {.size = sizeof o, .basis = "tournier07", .frame = frames[f]};
+        const hot_peaks_options p = {.size = sizeof p, .max_fibers = 1, .threshold = .5, .min_angle = 20,
+                                     .min_amplitude = .01};
+        /* image: i is y and j is -x; bvec: as image with x turned round, as the axes are right-handed */
+        const double x = f == 3 ? -v[0] : v[0], right[3] = {f < 2 ? v[0] : -v[1], f < 2 ? v[1] : x, v[2]};
+        hot_tensor_field *field = NULL;
+        hot_fiber_field *fibers = NULL;
+        CHECK(hot_tensor_field_load_sh(context, "promised.mif", &o, &field) == HOT_OK &&
+                  hot_fiber_field_find(context, field, &p, &fibers) == HOT_OK, "%s", hot_context_message(context));
+        if (fibers) {
+            memcpy(peak, hot_fiber_field_peaks(fibers), sizeof peak);
+            const double dot = fabs(peak[0] * right[0] + peak[1] * right[1] + peak[2] * right[2]) / length_of(peak);
+            CHECK_NEAR(dot, 1, 1e-6, "frame %s: %g %g %g", frames[f] ? frames[f] : "(none)", (double)peak[0],
+                       (double)peak[1], (double)peak[2]);
+        }
+        hot_fiber_field_destroy(&fibers);
+        hot_tensor_field_destroy(&field);
+    }
+    hot_tensor_field *none = NULL;
+    const hot_sh_options wrong[2] = {{.size = sizeof *wrong, .basis = "other"},
+                                     {.size = sizeof *wrong, .frame = "other"}};
+    for (int w = 0; w < 2; w++)
+        CHECK(hot_tensor_field_load_sh(context, "promised.mif", &wrong[w], &none) == HOT_ERROR_ARGUMENT && !none &&
+                  strcmp(hot_context_parameter(context), w ? "frame" : "basis") == 0, "'%s'",
+              hot_context_parameter(context));
+    unlink("promised.mif");
+}
+
 static void test_responses(hot_context *context)
 {
     const double b[2] = {0, 3000}, rows[2][4] = {{1000, 0, 0, 0}, {400, -300, 100, -20}};
@@ -410,6 +461,7 @@ int main(void)
     test_glyphs(context);
     test_formats();
     test_other_files(context);
+    test_harmonics(context);
     test_responses(context);
     test_phantom(context);
     check_threads("phantom", phantom_signals, 120 * 20 * sizeof(float));
