@@ -2,6 +2,7 @@
 # Sets everything up, builds, and runs all tests.
 #   sh tests/run.sh               the ordinary run, a few minutes
 #   sh tests/run.sh --long        the same with the full numbers of random cases
+#   sh tests/run.sh --mutants N   no tests but random faults with the seed N, and which of them the tests see: hours
 #   sh tests/run.sh --sanitize    built with ASan and UBSan, CPU only, in a build folder of its own
 # Further arguments go to ctest (for example: -R phantom).
 set -eu
@@ -10,6 +11,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --long) long=1 ;;
     --sanitize) sanitize=1 ;;
+    --mutants) mutants=$2 && shift ;;
     *) break ;;
     esac
     shift
@@ -28,6 +30,7 @@ if [ -z "${HOT_TEST_LONG:-}" ] && [ -z "${hot_configure:-}" ] && [ ! -e /dev/nvi
     hot_configure="--preset release -DHOTFIBER_COMPILE_CHECK=ON"
 fi
 hot_setup --tests
+[ -z "${mutants:-}" ] || exec /usr/bin/python3 "$source/tests/mutants/mutants.py" --seed "$mutants"
 export HOT_ALL_READERS=1 # they were just installed
 # Tests share the processors: a thread that waits for another one sleeps. Spinning, the default, took a third of the
 # processors' time, as two tests have two threads each on two processors. OpenBLAS' threads, in every program that loads

@@ -2,7 +2,7 @@
  * it, a speck of a fortieth; and tissue without any background. */
 #include <hotfiber/hotfiber.h>
 
-#include "check.h"
+#include "promises/threads.h"
 
 enum { NX = 40, NY = 40, NZ = 14, VOLUMES = 8, ALL = NX * NY * NZ };
 
@@ -115,12 +115,90 @@ static void test_no_background(hot_context *context)
     hot_mask_destroy(&mask);
 }
 
+/* Slabs of what there may be, across i: their first i (the first is background), their signals. */
+typedef struct layer {
+    int from;
+    double signal, decay;
+} layer;
+static const layer *layers;
+static int layer_count;
+
+static const layer *layer_at(int i)
+{
+    int at = 0;
+    while (at + 1 < layer_count && layers[at + 1].from <= i)
+        at++;
+    return &layers[at];
+}
+
+static double layer_signal(int i, int j, int k) { return (void)j, (void)k, layer_at(i)->signal; }
+static double layer_decay(int i, int j, int k) { return (void)j, (void)k, layer_at(i)->decay; }
+
+/* The mask is everything from column `first` on, whatever lies there. */
+static void check_layers(hot_context *context, const char *what, int count, const layer *given, int first)
+{
+    layers = given, layer_count = count;
+    hot_mask *mask = estimate(context, layer_signal, layer_decay);
+    int wrong = 0;
+    for (int n = 0; mask && n < ALL; n++)
+        wrong += (hot_mask_bytes(mask)[n] != 0) != (n % NX >= first);
+    CHECK(mask && wrong == 0, "%s: %d voxels are wrong, %zu inside", what, wrong, mask ? hot_mask_count(mask) : 0);
+    hot_mask_destroy(&mask);
+}
+
+/* Tissue of any share of the volume and any contrast; fluid that is several times as bright as tissue; ghosts. */
+static void test_proportions(hot_context *context)
+{
+    for (int columns = 2; columns <= 38; columns += 4) {
+        check_layers(context, "tissue alone", 2, (layer[]){{0, 0, 1}, {NX - columns, 1000, .4}}, NX - columns);
+        check_layers(context, "tissue of little signal", 2, (layer[]){{0, 0, 1}, {NX - columns, 60, .4}}, NX - columns);
+    }
+    /* a fluid 2 to 4.5 times as bright as tissue: the tissue is in */
+    for (double bright = 2000; bright <= 4500; bright += 500)
+        for (int fluid = 2; fluid <= 6; fluid += 2)
+            check_layers(context, "tissue and fluid", 3,
+                         (layer[]){{0, 0, 1}, {18, 1000, .4}, {NX - fluid, bright, .1}}, 18);
+    /* a ghost of a tenth of the tissue is out, with much more of it than tissue, too */
+    for (int tissue = 6; tissue <= 20; tissue += 7)
+        check_layers(context, "a ghost", 3, (layer[]){{0, 0, 1}, {3, 100, 1}, {NX - tissue, 1000, .4}}, NX - tissue);
+    /* a dark half: noise where it does not decay, tissue where it does */
+    for (double decay = .5; decay <= .7; decay += .1)
+        check_layers(context, "dark tissue", 2, (layer[]){{0, 300, decay}, {20, 1000, .4}}, 0);
+    for (double decay = .85; decay <= 1; decay += .05)
+        check_layers(context, "bright noise", 2, (layer[]){{0, 300, decay}, {20, 1000, .4}}, 20);
+}
+
+/* Under one in a hundred voxels far brighter than all others (a fat layer, a coil): the mask stays. */
+static double with_few_bright(int i, int j, int k)
+{
+    if (i < 2 || j < 2 || k < 2 || i + 2 >= NX || j + 2 >= NY || k + 2 >= NZ)
+        return 0;
+    return j < 7 && k < 7 && i > 33 ? 1e5 : i >= 12 ? 1000 : 0;
+}
+
+static void test_few_bright(hot_context *context)
+{
+    hot_mask *mask = estimate(context, with_few_bright, by_diffusion);
+    int missing = 0, bright = 0, extra = 0;
+    for (int n = 0; mask && n < ALL; n++) {
+        const int in = hot_mask_bytes(mask)[n] != 0;
+        const double signal = with_few_bright(n % NX, n / NX % NY, n / NX / NY);
+        missing += signal > 0 && !in;
+        bright += signal > 1e4;
+        extra += signal == 0 && in;
+    }
+    CHECK(bright > 0 && bright * 100 < ALL, "%d bright voxels", bright);
+    CHECK(mask && missing <= 8 && extra == 0, "bright voxels: %d of tissue are out, %d others in", missing, extra);
+    hot_mask_destroy(&mask);
+}
+
 int main(void)
 {
-    hot_context *context = NULL;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
+    hot_context *context = context_of(2);
     test_pieces(context);
     test_no_background(context);
+    test_proportions(context);
+    test_few_bright(context);
     hot_context_destroy(&context);
-    HOT_TEST_END();
+    COUNTED_TEST_END();
 }

@@ -1,11 +1,24 @@
 /* The samples of an NRRD into memory: raw and gzip by hot_stream_read, numbers as text, the rest by Teem. */
 #define _GNU_SOURCE /* fopencookie */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "nrrdfile.h"
 #include "io/common/stream.h"
+
+/* Whether an integer type has this value; a sign before ULLong's is taken off by strtoull. */
+static int type_holds(int type, long long whole, const char *word)
+{
+    const int is_unsigned = type == nrrdTypeUChar || type == nrrdTypeUShort || type == nrrdTypeUInt;
+    if (type == nrrdTypeULLong)
+        return *word != '-' || whole == 0;
+    if (type == nrrdTypeLLong)
+        return 1;
+    const long long values = 1LL << 8 * nrrdTypeSize[type], low = is_unsigned ? 0 : -values / 2;
+    return whole >= low && whole < low + values;
+}
 
 /* Numbers as text, separated by white space or commas. */
 static hot_status read_numbers(hot_context *context, FILE *file, const char *name, int type, size_t count,
@@ -33,7 +46,7 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
             whole = (long long)strtoull(word, &end, 10);
         else
             whole = strtoll(word, &end, 10);
-        if (*end || (errno == ERANGE && !is_real))
+        if (*end || (is_real ? isinf(real) && errno == ERANGE : errno == ERANGE || !type_holds(type, whole, word)))
             return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': sample %zu is '%.40s', not a number of type %s",
                                     name, i, word, airEnumStr(nrrdType, type));
         switch (type) {

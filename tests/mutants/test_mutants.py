@@ -1,0 +1,73 @@
+"""mutants.py on a project of three functions whose tests see, do not see, and do not call what is changed: each verdict
+is the right one, a run goes on where it stopped, and the same seed draws the same mutants."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(os.environ["HOT_SOURCE"]) / "tests/mutants"
+sys.path.insert(0, str(HERE))
+import mutate  # noqa: E402
+
+if not shutil.which("ninja") or not shutil.which("gcov"):
+    print("skipped: ninja or gcov is not installed")
+    sys.exit(77)
+failures = 0
+
+
+def check(condition, text):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED:", text)
+
+
+def run(count):
+    done = subprocess.run([sys.executable, HERE / "mutants.py", "--source", HERE / "example", "--products", "src/",
+                           "--folder", "mutants", "--configure", "", "--unconfined", "--seed", "5", "--nice", "0",
+                           "--count", str(count)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check(done.returncode in (0, 1), done.stdout)
+    return done.stdout
+
+
+path = HERE / "example/src/product.c"
+texts = {"src/product.c": path.read_text()}
+first = list(mutate.draw(1, texts))
+check(first == list(mutate.draw(1, texts)), "the same seed draws other mutants")
+check(first != list(mutate.draw(2, texts)), "another seed draws the same mutants")
+check(len({(m["at"], m["before"], m["after"]) for m in first}) == len(first), "a mutant comes twice")
+for before, after in ((">", ">="), (">", "<"), ("<", "<="), ("+", "-"), ("3", "6"), ("++", "--"),
+                      ("(values[i] > best)", "(!(values[i] > best))"), ("best = values[i];", ";")):
+    check(any(m["before"] == before and m["after"] == after for m in first), "%s never becomes %s" % (before, after))
+for m in first:
+    changed = mutate.place(texts[m["file"]], m["at"], m["before"], m["after"])
+    check(changed != texts[m["file"]] and changed.count("\n") == texts[m["file"]].count("\n"), "lines move: %s" % m)
+
+run(3)
+results = pathlib.Path("mutants/results-5.jsonl")
+some = results.read_text().splitlines()
+output = run(12)
+rows = [json.loads(line) for line in results.read_text().splitlines()]
+check(results.read_text().splitlines()[:len(some)] == some and len(rows) > len(some), "a run does not go on")
+lines = {name: range(*where) for name, where in (("largest", (6, 14)), ("unseen", (15, 20)), ("uncalled", (21, 25)))}
+verdicts = collections.defaultdict(collections.Counter)
+for row in rows:
+    number = int(row["what"].split(":")[1])
+    for name, where in lines.items():
+        if number in where:
+            verdicts[name][row["verdict"]] += 1
+            if row["verdict"] == "survived":
+                check(row["what"] in output, "a survivor is not named")
+                # a number that is compared with itself, or which of two equal ones is taken, changes nothing
+                same = ">= best" in row["what"] or "int i = 0" in row["what"]
+                check(name == "unseen" or same, "survived: %s" % row["what"])
+            check((row["verdict"] == "uncovered") == (name == "uncalled"), "%s in %s" % (row["verdict"], name))
+            if "a = a / 1;" in row["what"]:
+                check(row["verdict"] == "equivalent", "a / 1 is %s" % row["verdict"])
+check(verdicts["largest"]["killed"] >= 4 and verdicts["unseen"]["survived"] >= 1, "verdicts: %s" % dict(verdicts))
+print(output.strip().splitlines()[-1])
+print("%d failures" % failures)
+sys.exit(failures > 0)

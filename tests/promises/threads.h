@@ -1,0 +1,59 @@
+/* Contexts that count what is allocated, so that a call that keeps memory is seen without a sanitizer; and "results do
+ * not depend on the number of threads": a call is made with 1, 2, 3 and 7 of them. */
+#ifndef HOT_TESTS_THREADS_H
+#define HOT_TESTS_THREADS_H
+
+#include <hotfiber/context.h>
+
+#include "check.h"
+
+static long allocations_held;
+
+static inline void *counted_allocate(void *user, size_t bytes)
+{
+    void *memory = malloc(bytes);
+    (void)user;
+    __atomic_add_fetch(&allocations_held, memory != NULL, __ATOMIC_RELAXED);
+    return memory;
+}
+
+static inline void counted_release(void *user, void *memory)
+{
+    (void)user;
+    __atomic_sub_fetch(&allocations_held, memory != NULL, __ATOMIC_RELAXED);
+    free(memory);
+}
+
+static inline hot_context *context_of(int threads)
+{
+    const hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = threads,
+                                         .allocate = counted_allocate, .release = counted_release};
+    hot_context *context = NULL;
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "a context with %d threads", threads);
+    return context;
+}
+
+/* What `call` writes to out (bytes, poisoned before) is the same, bit for bit. */
+static inline void check_threads(const char *what, hot_status (*call)(hot_context *context, void *out), size_t bytes)
+{
+    unsigned char *first = malloc(bytes), *other = malloc(bytes);
+    for (int threads = 1; threads <= 7; threads += threads < 3 ? 1 : 4) {
+        hot_context *context = context_of(threads);
+        unsigned char *out = threads == 1 ? first : other;
+        memset(out, 0x5a, bytes);
+        CHECK(call(context, out) == HOT_OK, "%s: %s", what, hot_context_message(context));
+        CHECK(memcmp(first, out, bytes) == 0, "%s: with %d threads other bits than with one", what, threads);
+        hot_context_destroy(&context);
+    }
+    free(first);
+    free(other);
+}
+
+/* After the last context is gone: the verdict. */
+#define COUNTED_TEST_END()                                                                 \
+    do {                                                                                   \
+        CHECK(allocations_held == 0, "%ld allocations were not released", allocations_held); \
+        HOT_TEST_END();                                                                    \
+    } while (0)
+
+#endif
