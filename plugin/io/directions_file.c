@@ -1,5 +1,6 @@
 /* Fibre directions out: NRRD in the grid's own space, the other formats in scanner RAS. */
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "core/fields.h"
 #include "io/common/image_save.h"
 #include "io/common/paths.h"

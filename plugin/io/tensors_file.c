@@ -1,6 +1,7 @@
 /* Tensor fields out and in: NRRD in the grid's own space; NIfTI and MIF in scanner RAS, a volume for the confidence and
  * then one for each unique value. */
 #include "common/arguments.h"
+#include "common/entry.h"
 #include "image_content.h"
 #include "io/common/image_save.h"
 #include "io/common/paths.h"

@@ -289,7 +289,7 @@ static void test_sshopm(hot_context *context)
     for (int t = 0; t < 15; t++)
         tensor[0][t] = check_random_normal(&state), tensor[1][t] = 0;
     hot_starts_random(7, 3, STARTS, starts[0]);
-    hot_sshopm_options o = {.size = sizeof o, .tolerance = -1, .max_iterations = 17};
+    hot_sshopm_options o = {.size = sizeof o, .tolerance = HOT_ZERO, .max_iterations = 17};
     CHECK(hot_sshopm_f64(context, &o, 4, 3, 1, tensor[0], 15, STARTS, starts[0], lambda[0], x[0][0], residual[0],
                          steps[0]) == HOT_OK, "%s", hot_context_message(context));
     for (int s = 0; s < STARTS; s++)

@@ -218,9 +218,9 @@ static void test_contract(hot_context *context)
                   hot_context_message(context)[0], "'%s'", bad[i]);
     hot_contract_tuning *tuning = NULL;
     CHECK(hot_contract_tuning_create(context, NULL, &tuning) == HOT_OK && tuning, "an empty table");
-    hot_contract_tuning_destroy(context, &tuning);
+    hot_contract_tuning_destroy(&tuning);
     CHECK(!tuning, "set to NULL");
-    hot_contract_tuning_destroy(context, &tuning);
+    hot_contract_tuning_destroy(&tuning);
     tuning = (hot_contract_tuning *)&tuning;
     CHECK(hot_contract_tuning_create(context, "no table", &tuning) == HOT_ERROR_FORMAT && !tuning, "no table");
 }

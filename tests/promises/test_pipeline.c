@@ -134,7 +134,7 @@ static void test_models(hot_context *context, const hot_phantom *phantom, const 
         CHECK_NEAR(all, 1, 1e-3, "voxel %d: fractions add up to %g", n, all);
         CHECK(maps.residual[n] < .5f, "voxel %d: a residual of %g sigma without noise", n, (double)maps.residual[n]);
     }
-    hot_signal_maps_free(context, &maps);
+    hot_signal_maps_free(&maps);
     hot_fiber_field_destroy(&fibers);
     hot_response_destroy(&response);
 }
@@ -181,9 +181,9 @@ static void test_noisy(hot_context *context)
     int of, good = solved(fields.fibers, phantom, 10, .3, &of);
     printf("run: %d of %d\n", good, of);
     CHECK(good >= .97 * of, "a run with the defaults: %d of %d voxels are right", good, of);
-    hot_run_fields_free(context, &fields);
+    hot_run_fields_free(&fields);
     CHECK(!fields.mask && !fields.fibers && !fields.tensors && !fields.response, "set to NULL");
-    hot_run_fields_free(context, &fields);
+    hot_run_fields_free(&fields);
     hot_mask_destroy(&mask);
     hot_phantom_destroy(&phantom);
 }
@@ -225,7 +225,7 @@ static void test_repeats(hot_context *context)
               hot_context_message(context));
         memcpy(peaks[way], hot_fiber_field_peaks(fibers), sizeof peaks[way]);
         memcpy(probability[way], maps.probability, sizeof probability[way]);
-        hot_signal_maps_free(context, &maps);
+        hot_signal_maps_free(&maps);
         hot_fiber_field_destroy(&fibers);
         hot_dwi_destroy(&made);
     }

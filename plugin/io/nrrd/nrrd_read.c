@@ -165,10 +165,6 @@ static hot_status describe(const Nrrd *nrrd, size_t samples, int values_first, h
     if (status == HOT_OK)
         status = hot_image_check_values(image);
     if (status == HOT_OK)
-        status = hot_image_add_file(image, input->path);
-    for (size_t i = 0; i < file->count && status == HOT_OK; i++)
-        status = hot_image_add_file(image, file->names[i]);
-    if (status == HOT_OK)
         status = set_content(nrrd, image);
     if (status != HOT_OK)
         return status;
@@ -200,6 +196,10 @@ hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image
     if (status != HOT_OK)
         return status;
     status = describe(file->nrrd, file->samples, 0, image);
+    if (status == HOT_OK)
+        status = hot_image_add_file(image, input->path);
+    for (size_t i = 0; i < file->count && status == HOT_OK; i++)
+        status = hot_image_add_file(image, file->names[i]);
     return status;
 }
 
