@@ -161,8 +161,8 @@ if os.path.isdir(os.path.join(DATA, "human_2shell")):
     about = dict(data=everything, values=b, vectors=g, affine=image.affine)
     ask("human", False, rows=every, **about)
     told = mended("human, a b=0 row one place early", changed([50, 51], [51, 50]), **about)
-    check("volume 51 is called b=2000 and is as bright as b=0; 50 the other way round" in told["text"] or
-          "volume 50 is called b=0 and is as dark as b=2000; 51 the other way round" in told["text"], told["text"])
+    check("volume 50 is called b=2000 and is as bright as b=0; 51 the other way round" in told["text"] or
+          "volume 51 is called b=0 and is as dark as b=2000; 50 the other way round" in told["text"], told["text"])
     mended("human, two of them", changed([50, 51, 63, 64], [51, 50, 64, 63]), **about)
     ask("human, sorted", True, ["sorted by b"], rows=np.argsort(b, kind="stable"), **about)
     shuffled = every.copy()

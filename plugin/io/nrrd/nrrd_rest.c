@@ -59,9 +59,9 @@ hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file)
         const size_t known = bytes_known(again, (size_t)about.st_size, packed), needed = part + (size_t)file->skips[i];
         fclose(again);
         if (known > needed && known / 1032 <= (size_t)about.st_size)
-            hot_context_log(context, HOT_LOG_WARNING, "'%s': its data file '%s' holds %zu bytes more than its sizes "
-                            "ask for; if the samples are not at its beginning, a `byte skip` is missing", file->path, name,
-                            known - needed);
+            hot_context_log(context, HOT_LOG_WARNING, "'%s': its data file '%s' holds %zu bytes more than its "
+                            "sizes ask for; if the samples are not at its beginning, a `byte skip` is missing",
+                            file->path, name, known - needed);
     }
     return status;
 }

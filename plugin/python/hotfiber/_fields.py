@@ -387,7 +387,9 @@ class TensorField:
         if tissues:
             amounts = np.empty(int(np.prod(grid.size)) * tissues, np.float32)
             residual = np.empty(int(np.prod(grid.size)), np.float32)
-            lib.hot_tensor_field_amounts(None, handle, address(amounts), address(residual))
+            with Context("cpu") as context:
+                context.check(lib.hot_tensor_field_amounts(context.handle, handle, address(amounts),
+                                                           address(residual)))
             made.amounts = grid.read_array(address(amounts), np.float32, tissues)
             made.residual = grid.read_array(address(residual), np.float32)
         return made
