@@ -82,6 +82,18 @@ static hot_status check_count(const hot_image *image, int wanted)
                             image->name, image->values);
 }
 
+/* What the file holds, which must be one of the things that the call can take. */
+static hot_status find_content(hot_image *image, const char *as, int wanted, const hot_fiber_field *const *fibers,
+                               const hot_tensor_field *const *tensors)
+{
+    const hot_status status = hot_image_find_content(image, as, wanted);
+    const int is_tensor = image->content == HOT_CONTENT_SH || image->content == HOT_CONTENT_TENSOR;
+    if (status == HOT_OK && (is_tensor ? !tensors : !fibers))
+        return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s' holds no %s", image->name,
+                                hot_wanted_name(wanted));
+    return status;
+}
+
 /* Another format than NRRD. */
 static hot_status load_image(hot_context *context, hot_input *input, const char *as, int wanted,
                              const hot_sh_reading *harmonics, hot_fiber_field **fibers, hot_tensor_field **tensors)
@@ -100,7 +112,8 @@ static hot_status load_image(hot_context *context, hot_input *input, const char 
     if (status == HOT_OK && !as && image.content == HOT_CONTENT_UNKNOWN)
         status = check_count(&image, wanted);
     if (status == HOT_OK)
-        status = hot_image_find_content(&image, as, wanted);
+        status = find_content(&image, as, wanted, (const hot_fiber_field *const *)fibers,
+                              (const hot_tensor_field *const *)tensors);
     if (status == HOT_OK)
         status = image.content == HOT_CONTENT_SH       ? hot_harmonics_load(&image, harmonics, tensors)
                  : image.content == HOT_CONTENT_TENSOR ? hot_tensors_image_load(&image, tensors)
@@ -120,7 +133,8 @@ static hot_status load_nrrd(hot_context *context, hot_input *input, const char *
     if (status == HOT_OK && !as && image.content == HOT_CONTENT_UNKNOWN && nrrd->dim == 4)
         status = check_count(&image, wanted);
     if (status == HOT_OK)
-        status = hot_image_find_content(&image, as, wanted);
+        status = find_content(&image, as, wanted, (const hot_fiber_field *const *)fibers,
+                              (const hot_tensor_field *const *)tensors);
     const int turned = image.layout != HOT_LAYOUT_WORLD && image.layout != HOT_LAYOUT_UNKNOWN;
     if (status == HOT_OK && image.content == HOT_CONTENT_SH)
         status = hot_harmonics_load(&image, harmonics, tensors);

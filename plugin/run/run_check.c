@@ -33,10 +33,11 @@ static hot_status report_rows(hot_run_job *job, const hot_check_rows *rows)
 {
     char line[4 * HOT_CHECK_TEXT], dropped[80] = "";
     const size_t left_out = job->volumes - hot_dwi_volumes(job->dwi);
-    const int wrong = rows->verdict > HOT_CHECK_ROWS_AGREE;
+    const int wrong = rows->verdict > HOT_CHECK_ROWS_AGREE, certain = rows->verdict == HOT_CHECK_ROWS_ORDER;
     if (left_out)
         snprintf(dropped, sizeof dropped, " (volumes counted without the %zu empty ones)", left_out);
-    if (wrong && !job->options.force_table)
+    /* Single volumes that look odd, and directions that explain nothing, may be the data's own fault: a warning. */
+    if (certain && !job->options.force_table)
         return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "force_table",
                                           "the gradient table is not that of these volumes: %s%s%s%s; `hotfiber check` "
                                           "tells more, --force_table uses it all the same", rows->text, dropped,
@@ -47,8 +48,8 @@ static hot_status report_rows(hot_run_job *job, const hot_check_rows *rows)
                 cJSON_AddStringToObject(object, "remedy", rows->remedy) &&
                 (!isfinite(rows->z) || cJSON_AddNumberToObject(object, "z", rows->z));
     if (wrong) {
-        snprintf(line, sizeof line, "the gradient table is not that of these volumes, and was used all the same: %s%s",
-                 rows->text, dropped);
+        snprintf(line, sizeof line, "the gradient table %s that of these volumes, and was used all the same: %s%s; "
+                 "`hotfiber check` tells more", certain ? "is not" : "does not look like", rows->text, dropped);
         whole = whole && add_warning(job->gradients, line);
     }
     if (rows->series) {

@@ -167,7 +167,7 @@ for suffix in ("bval", "bvec"):
 refused_by_all("truncated NIfTI", "cut.nii.gz", "cut.nii.gz", stages=("info", "fit", "run"))
 
 # Later stages.
-refused("peaks of a DWI", ["peaks", "-i", good, "-o", "out.nrrd"], "good.nrrd.*not tensors.*hotfiber fit")
+refused("peaks of a DWI", ["peaks", "-i", good, "-o", "out.nrrd"], "good.nrrd.*not tensors.*hotfiber run")
 refused("peaks of a letter", ["peaks", "-i", "text.nrrd", "-o", "out.nrrd"], "text.nrrd")
 refused("peaks of nothing", ["peaks", "-i", "-", "-o", "out.nrrd"], "standard input|empty|end|no", stdin=b"")
 works("fit", "-i", good, "-o", "tensors.nrrd", "--order", 4, "--quiet")

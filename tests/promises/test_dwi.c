@@ -36,7 +36,7 @@ static void test_b(hot_context *context)
     static const struct {
         double b;
         int good;
-    } cases[] = {{0, 1}, {49, 1}, {50, 1}, {51, 1}, {2e4, 1}, {1e5, 1}, {1e6, 1}, {1.001e6, 0}, {1e9, 0}, {-1, 0},
+    } cases[] = {{0, 1}, {49, 1}, {50, 1}, {51, 1}, {2e4, 1}, {1e5, 1}, {1.001e5, 0}, {1e6, 0}, {1e9, 0}, {-1, 0},
                  {-1e-9, 0}, {NAN, 0}, {INFINITY, 0}};
     fill(8);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -198,7 +198,8 @@ static void test_flags(hot_context *context)
     data[5][0] = data[5][1] = data[5][2] = -3;
     for (int v = 3; v < VOLUMES; v++)
         data[7][v] = 0;
-    data[8][5] = data[8][6] = data[8][0] = 5000;
+    for (int v = 0; v < VOLUMES; v++)
+        data[8][v] = 5000;
     for (int v = 0; v < VOLUMES; v++)
         data[10][v] *= .04f; /* b=0 is 40, sigma 15 */
     data[11][30] = 0, data[13][31] = -20; /* single ones are data */

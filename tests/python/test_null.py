@@ -24,7 +24,8 @@ MAY = {
     "hot_eigenpairs_f64": {"starts"}, "hot_signal_fibers_f32": {"s0", "sigma"}, "hot_fem_basis": {"basis", "weights"},
     "hot_fiber_field_fod_amplitude": {"response", "b0"}, "hot_export_picture": {"background"},
     "hot_run_report": {"background"}, "hot_fiber_field_signal": {"response", "maps"},
-    "hot_tensor_field_amounts": {"amounts"}, "hot_msmt_f32": {"amounts"},
+    "hot_tensor_field_amounts": {"amounts"}, "hot_fiber_field_load_as": {"content"},
+    "hot_tensor_field_load_as": {"content"}, "hot_msmt_f32": {"amounts"},
     "hot_denoise_f32": {"mask"}, "hot_context_set_memory": {"stream"},
     # the factor of the mode itself is not read
     "hot_mttkrp_f64": {"a"}, "hot_mttkrp_f32": {"a"}, "hot_mttkrp_tensor_product_f64": {"a"},

@@ -459,15 +459,15 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
         pass
     if path.endswith(".txt"):
         return load(path, kind="response")
-    held = ctypes.c_char_p()
+    word = ctypes.c_char_p()
     with Context("cpu") as context:
         try:
-            context.check(lib.hot_file_content(context.handle, _text(path), ctypes.byref(held)))
+            context.check(lib.hot_file_content(context.handle, _text(path), ctypes.byref(word)))
         except Error as error:
             said = str(error)
             raise type(error)(f"{said} (here: kind='directions', 'sh', 'tensors' or 'image')" if "--as" in said
                               else said) from None
-        held = held.value.decode()
+        held = (word.value or b"").decode()
         if held in ("peaks", "dyads", "tensor"):
             return (_load_tensors if held == "tensor" else _load_directions)(context, _text(path))
     if held == "sh":

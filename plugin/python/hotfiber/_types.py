@@ -27,7 +27,8 @@ Seek = Literal["max", "min"]
 PairKind = Literal["max", "min", "all"]
 Arithmetic = Literal["full", "tf32", "split"]
 Start = Union[Literal["random", "hosvd"], Tuple[ArrayLike, ArrayLike, ArrayLike], List[Any], np.ndarray]
-Kind = Literal["dwi", "tensors", "directions", "image", "response", "sh"]
+Kind = Literal["dwi", "tensors", "directions", "image", "response", "sh", "dyads", "tensor_fsl", "tensor_mrtrix",
+               "tensor_dipy", "tensor_itk"]
 Basis = Literal["tournier07", "descoteaux07", "descoteaux07_legacy"]
 Frame = Literal["bvec", "scanner"]  # of gradients
 HarmonicsFrame = Literal["scanner", "bvec", "image"]
