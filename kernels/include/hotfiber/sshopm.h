@@ -72,8 +72,9 @@ HOT_API hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options
  *
  * options, order, dim, count, tensors, stride: as in hot_sshopm_f64. Order 2 is solved as a matrix.
  * starts       start_count x dim, finite and not zero, or NULL: start_count vectors, evenly spread for dim 3, otherwise
- *              random with the context's seed. With NULL and HOT_ALL_PAIRS, rounds of random starts follow until a round finds no new
- *              pair and the numbers of maxima, saddles and minima agree with the Euler characteristic of the sphere.
+ *              random with the context's seed. With NULL and HOT_ALL_PAIRS, rounds of random starts follow until a
+ *              round finds no new pair and the numbers of maxima, saddles and minima agree with the Euler
+ *              characteristic of the sphere.
  * start_count  0 (with starts NULL) = as many as the order and dimension need, plus a scan of the sphere for dim 3. In
  *              a test with 30,000 random tensors of order 4, 6 and 8 one maximum was missed.
  * pairs        out: count x max_pairs x (dim + 3): lambda, x_1 ... x_dim, residual, kind (1 local maximum, -1 local
