@@ -142,7 +142,9 @@ static void finish(const denoise_args *args, int threads)
                 out[k] *= share;
         }
         if (args->noise)
-            args->noise[v] = !inside ? 0 : args->variances[v] > 0 ? sqrtf(args->variance[v] / args->variances[v]) : NAN;
+            args->noise[v] = !inside                  ? 0
+                             : args->variances[v] > 0 ? (float)sqrt(args->variance[v] / (double)args->variances[v])
+                                                      : NAN;
     }
 }
 

@@ -24,7 +24,8 @@ typedef struct denoise_args {
     const uint8_t *mask;
     float *denoised, *noise;     /* of slices begin ... end - 1 */
     /* sums over windows, for slices begin ... end - 1; the sum of the signals gathers in `denoised` */
-    float *variance, *variances, *windows;
+    double *variance; /* squares of any float fit */
+    float *variances, *windows;
     uint8_t *usable;             /* voxels in memory: 1 where every volume is finite */
     size_t places[2];            /* along j and k: how many windows; along k only those that touch begin ... end - 1 */
     size_t place0;               /* the first of them along k */

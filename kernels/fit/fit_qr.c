@@ -133,6 +133,21 @@ static void copy_triangle(size_t n, const double *a, const double *diagonal, con
         }
 }
 
+/* Divides by a power of two where squares might overflow or vanish; returns its exponent. */
+static int take_scale(size_t count, double *a)
+{
+    double largest = 0;
+    int exponent = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(a[i]));
+    frexp(largest, &exponent);
+    if (exponent > -300 && exponent < 300)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        a[i] = ldexp(a[i], -exponent);
+    return exponent;
+}
+
 hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t columns, const double *design,
                                   const double *penalty, double *inverse, double *condition)
 {
@@ -168,6 +183,7 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
         memcpy(a, design, rows * columns * sizeof *a);
     for (size_t j = 0; penalty && j < columns; j++)
         a[(rows + j) * columns + j] = sqrt(penalty[j]);
+    const int exponent = take_scale(stacked * columns, a);
     hot_fit_qr(stacked, columns, a, diagonal);
 
     /* Rank: of the matrix with columns of length 1, so that units of the coefficients do not matter. */
@@ -204,7 +220,7 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
         hot_fit_qr_transposed(stacked, columns, a, diagonal, vector);
         back_substitute(columns, a, diagonal, vector, x);
         for (size_t j = 0; j < columns; j++)
-            inverse[j * rows + r] = x[j];
+            inverse[j * rows + r] = exponent ? ldexp(x[j], -exponent) : x[j];
     }
 cleanup:
     hot_context_free(context, diagonal);

@@ -85,13 +85,12 @@ hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_args *a
     for (size_t s = 0; s < args->starts; s++) {
         double largest = 0, sum = 0;
         for (size_t d = 0; d < dim; d++) {
-            double value = fabs(start_value(args, s * dim + d));
-            if (!(value <= largest))
-                largest = value; /* NaN stays */
+            const double value = fabs(start_value(args, s * dim + d));
+            largest = isfinite(value) ? fmax(largest, value) : INFINITY;
         }
         if (!(largest > 0) || isinf(largest))
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vector %zu %s", s,
-                                    largest == 0 ? "is zero" : "holds NaN or Inf");
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "starts", "starting vector %zu %s", s,
+                                              largest == 0 ? "is zero" : "holds NaN or Inf");
         for (size_t d = 0; d < dim; d++) {
             double value = start_value(args, s * dim + d) / largest;
             sum += value * value;

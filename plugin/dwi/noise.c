@@ -102,10 +102,10 @@ double hot_chi_square_median(size_t freedom)
     return freedom == 1 ? 0.454936423 : freedom == 2 ? 0.693147181 : cube * cube * cube;
 }
 
-/* The variances of the voxels inside that have one and are not damaged, in their order; *total: the sum of their b=0
+/* The deviations of the voxels inside that have one and are not damaged, in their order; *total: the sum of their b=0
  * signals. */
-static hot_status take_variances(hot_context *context, const hot_dwi_summary *summary, const hot_mask *mask,
-                                 float *variance, size_t *count, double *total)
+static hot_status take_deviations(hot_context *context, const hot_dwi_summary *summary, const hot_mask *mask,
+                                  float *deviation, size_t *count, double *total)
 {
     enum { BLOCK = 1 << 16 };
     const size_t voxels = hot_grid_voxels(&mask->grid), blocks = (voxels + BLOCK - 1) / BLOCK;
@@ -120,10 +120,10 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
             const size_t first = block * BLOCK, end = voxels - first < BLOCK ? voxels : first + BLOCK;
             size_t at = place[block];
             for (size_t n = first; n < end; n++)
-                if (mask->bytes[n] && !isnan(summary->variance[n]) && summary->mean[n] > 0 &&
+                if (mask->bytes[n] && !isnan(summary->deviation[n]) && summary->mean[n] > 0 &&
                     (double)summary->mean[n] <= limit) {
                     if (pass == 1)
-                        variance[at] = summary->variance[n];
+                        deviation[at] = summary->deviation[n];
                     at++;
                     sums[block] += pass == 1 ? (double)summary->mean[n] : 0;
                 }
@@ -156,7 +156,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     hot_dwi_summary *made = NULL;
     size_t used = 0;
     double total = 0;
-    float *variance = NULL;
+    float *deviation = NULL;
     *sigma = *snr = NAN;
     *repeats = 0;
     for (size_t v = 0; v < dwi->volumes; v++)
@@ -167,16 +167,16 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     status = hot_dwi_summary_get(context, dwi, &summary, &made);
     if (status != HOT_OK)
         return status;
-    variance = hot_context_alloc(context, mask->inside, sizeof *variance);
-    status = variance ? take_variances(context, summary, mask, variance, &used, &total) : HOT_ERROR_MEMORY;
+    deviation = hot_context_alloc(context, mask->inside, sizeof *deviation);
+    status = deviation ? take_deviations(context, summary, mask, deviation, &used, &total) : HOT_ERROR_MEMORY;
     if (status == HOT_OK && used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
-        const double median = select_value(context, variance, used, used / 2);
-        *sigma = sqrt(median / hot_chi_square_median(*repeats - 1));
+        const double median = select_value(context, deviation, used, used / 2);
+        *sigma = median / sqrt(hot_chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
         status = median < 0 ? HOT_ERROR_MEMORY : HOT_OK;
     }
-    hot_context_free(context, variance);
+    hot_context_free(context, deviation);
     hot_dwi_summary_free(&made);
     return status;
 }

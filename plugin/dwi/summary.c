@@ -53,14 +53,14 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *larg
         made->high[first + n] = (float)fmax(high[n] / (double)(in_high ? in_high : 1), 0);
         made->low[first + n] = in_low ? (float)fmax(low[n] / (double)in_low, 0) : made->high[first + n];
     }
-    for (size_t v = 0; v < dwi->volumes && made->variance; v++)
+    for (size_t v = 0; v < dwi->volumes && made->deviation; v++)
         if (dwi->shell_of[v] == 0) {
             hot_dwi_row(dwi, v, first - held->origin, count, s);
             for (size_t n = 0; n < count; n++)
                 squares[n] += (s[n] - mean[n]) * (s[n] - mean[n]);
         }
-    for (size_t n = 0; n < count && made->variance; n++)
-        made->variance[first + n] = isfinite(squares[n]) ? (float)(squares[n] / (double)(averaged - 1)) : NAN;
+    for (size_t n = 0; n < count && made->deviation; n++)
+        made->deviation[first + n] = isfinite(squares[n]) ? (float)sqrt(squares[n] / (double)(averaged - 1)) : NAN;
 }
 
 /* The largest value that the samples' type holds, as it reads when scaled. */
@@ -90,11 +90,11 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
     made->low = hot_context_alloc(context, voxels, sizeof *made->low);
     made->high = hot_context_alloc(context, voxels, sizeof *made->high);
     if (made->repeats > 1)
-        made->variance = hot_context_alloc(context, voxels, sizeof *made->variance);
+        made->deviation = hot_context_alloc(context, voxels, sizeof *made->deviation);
     float *largest = hot_context_alloc(context, voxels, sizeof *largest);
     uint8_t *weighted = hot_context_alloc(context, voxels, 1);
     hot_status status = made->mean && made->low && made->high && largest && weighted &&
-                                (made->variance || made->repeats < 2)
+                                (made->deviation || made->repeats < 2)
                             ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0, end; first < voxels && status == HOT_OK; first = end) {
         hot_dwi_held held;
@@ -148,7 +148,7 @@ void hot_dwi_summary_free(hot_dwi_summary **summary)
     HOT_DESTROY_BEGIN(hot_dwi_summary, summary);
     hot_context *context = gone->context;
     hot_context_free(context, gone->mean);
-    hot_context_free(context, gone->variance);
+    hot_context_free(context, gone->deviation);
     hot_context_free(context, gone->low);
     hot_context_free(context, gone->high);
     hot_context_free(context, gone);

@@ -10,7 +10,7 @@ struct hot_dwi_summary {
     hot_grid grid;
     size_t repeats;       /* b=0 volumes */
     float *mean;          /* voxels: of the b=0 volumes, or of all volumes where there is none */
-    float *variance;      /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
+    float *deviation;     /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
     float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN counts as 0, and
                              so does a mean below 0. NULL after hot_dwi_summary_masked */
     double ceiling;       /* samples of this value and above are clipped (ceiling.h); infinite: none are */

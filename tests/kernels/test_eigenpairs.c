@@ -370,7 +370,11 @@ static void test_special(hot_context *context)
         CHECK(found[0] == -1 && isnan(pairs[0]), "NaN is flagged");
         CHECK(found[1] == (seek == HOT_MAXIMA ? 3 : 11), "the neighbour of a NaN has %d", found[1]);
         CHECK(found[2] == (seek == HOT_MAXIMA ? 0 : 1), "isotropic: %d", found[2]);
-        CHECK(found[5] == 0, "zero: %d", found[5]);
+        CHECK(found[5] == found[2], "zero, a continuum as the isotropic one is: %d", found[5]);
+        if (found[5] == 1) {
+            const double *p = pairs + 5 * 13 * 6;
+            CHECK(p[0] == 0 && p[1] == 0 && p[2] == 0 && p[3] == 1 && p[4] == 0 && p[5] == 0 && isnan(p[6]), "zero");
+        }
         for (int t = 3; t < 5; t++) {
             const double *p = pairs + t * 13 * 6;
             /* at 5e-320 four digits are left, and what was a circle of zeros is not one any more */
@@ -379,6 +383,54 @@ static void test_special(hot_context *context)
             CHECK_NEAR(fabs(p[1] * v[0] + p[2] * v[1] + p[3] * v[2]), 1, t == 3 ? 1e-12 : 1e-3, "direction");
         }
     }
+}
+
+/* The zero matrix, as every multiple of the identity. */
+static void test_zero_matrix(hot_context *context)
+{
+    const double matrices[2 * 6] = {2, 0, 0, 2, 0, 2};
+    double pairs[2 * 3 * 6];
+    int32_t found[2];
+    const hot_sshopm_options options = {.size = sizeof options, .seek = HOT_ALL_PAIRS};
+    CHECK(hot_eigenpairs_f64(context, &options, 2, 3, 2, matrices, 6, 0, NULL, 3, pairs, found) == HOT_OK, "matrices");
+    CHECK(found[0] == 3 && found[1] == 3, "%d and %d pairs", found[0], found[1]);
+    for (int i = 0; i < 6; i++)
+        CHECK(pairs[6 * i] == (i < 3 ? 2 : 0) && pairs[6 * i + 4] == 0 && pairs[6 * i + 5] == 0, "pair %d: %g, %g, %g",
+              i, pairs[6 * i], pairs[6 * i + 4], pairs[6 * i + 5]);
+}
+
+/* A start that is no direction: an error with the argument's name, whichever component it is. */
+static void test_starts(hot_context *context)
+{
+    const double bad[4] = {0, NAN, INFINITY, -INFINITY};
+    for (int sort = 0; sort < 4; sort++)
+        for (int at = 0; at < 3; at++)
+            for (int beside = 0; beside < 2; beside++) {
+                double starts[6] = {1, 2, 3}, a[15] = {1}, lambda[2], pairs[6];
+                float starts_f[6], a_f[15] = {1}, lambda_f[2];
+                for (int d = 0; d < 3; d++)
+                    starts[3 + d] = d == at ? bad[sort] : sort > 0 && beside;
+                for (int i = 0; i < 6; i++)
+                    starts_f[i] = (float)starts[i];
+                const hot_status is[3] = {
+                    hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 15, 2, starts, 1, pairs, NULL),
+                    hot_sshopm_f32(context, NULL, 4, 3, 1, a_f, 15, 2, starts_f, lambda_f, NULL, NULL, NULL),
+                    hot_sshopm_f64(context, NULL, 4, 3, 1, a, 15, 2, starts, lambda, NULL, NULL, NULL)};
+                for (int call = 0; call < 3; call++)
+                    CHECK(is[call] == HOT_ERROR_ARGUMENT, "call %d, %g at %d: %d", call, bad[sort], at, is[call]);
+                CHECK(strcmp(hot_context_parameter(context), "starts") == 0 &&
+                          strstr(hot_context_message(context), sort == 0 ? "1 is zero" : "1 holds NaN or Inf"),
+                      "%g at %d: %s", bad[sort], at, hot_context_message(context));
+            }
+    /* sizes that are not 1 are no matter, whatever they are */
+    double starts[3] = {1e308, 2e307, -1e307}, a[15] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, pairs[6];
+    int32_t found = 0;
+    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 15, 1, starts, 1, pairs, &found) == HOT_OK && found == 1,
+          "large: %s", hot_context_message(context));
+    for (int d = 0; d < 3; d++)
+        starts[d] = ldexp(starts[d], -2040);
+    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 15, 1, starts, 1, pairs, &found) == HOT_OK && found == 1,
+          "small: %s", hot_context_message(context));
 }
 
 static void test_threads(uint64_t *seed)
@@ -468,6 +520,8 @@ int main(void)
     test_matrices(context, &seed);
     test_known_forms(context);
     test_special(context);
+    test_zero_matrix(context);
+    test_starts(context);
     test_threads(&seed);
     test_arguments(context);
     const char *full = getenv("HOT_TEST_LONG");

@@ -157,7 +157,7 @@ void hot_denoise_window_plain(const denoise_args *args, const size_t corner[3], 
         if (!whole) {
             project(args, parts, &work, at, signal, y);
             result = y;
-            args->variance[to] += (float)(variance / (double)parts);
+            args->variance[to] += variance / (double)parts;
             args->variances[to] += 1;
         }
         for (size_t k = 0; k < args->width; k++)

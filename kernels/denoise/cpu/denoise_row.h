@@ -318,7 +318,7 @@ static void add_window(const denoise_args *args, const row_workspace *work, cons
                     }
                     combine(terms, width, over_volumes ? work->basis : rows, t, y);
                     result = y;
-                    args->variance[to] += (float)(variance / (double)parts);
+                    args->variance[to] += variance / (double)parts;
                     args->variances[to] += 1;
                 }
                 float *restrict out = args->denoised + to * args->width;

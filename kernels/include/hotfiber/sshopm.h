@@ -49,7 +49,7 @@ typedef struct hot_sshopm_options {
  * order, dim   of the tensors; 2 <= order <= HOT_ORDER_MAX, 1 <= dim <= HOT_DIM_MAX.
  * tensors      count x stride, row-major; the packed tensor is at the start of each row. stride >=
  *              hot_symtensor_count(order, dim).
- * starts       start_count x dim, row-major, used for every tensor; normalised internally. Not zero.
+ * starts       start_count x dim, row-major, used for every tensor; normalised internally. Finite, and not zero.
  * lambda       out: count x start_count, the eigenvalue; NULL if not wanted.
  * x            out: count x start_count x dim, the unit eigenvector (for even orders its sign is arbitrary); or NULL.
  * residual     out: count x start_count, ||A x^(m-1) - lambda x||, in the tensor's unit; or NULL.
@@ -71,18 +71,19 @@ HOT_API hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options
  * correction, which finds saddles: Jaffe, Weiss, Nadler 2018), refinement, removal of duplicates, classification.
  *
  * options, order, dim, count, tensors, stride: as in hot_sshopm_f64. Order 2 is solved as a matrix.
- * starts       start_count x dim, or NULL: start_count vectors, evenly spread for dim 3, otherwise random with the
- *              context's seed. With NULL and HOT_ALL_PAIRS, rounds of random starts follow until a round finds no new
- *              pair and the numbers of maxima, saddles and minima agree with the Euler characteristic of the sphere.
+ * starts       start_count x dim, finite and not zero, or NULL: start_count vectors, evenly spread for dim 3, otherwise
+ *              random with the context's seed. With NULL and HOT_ALL_PAIRS, rounds of random starts follow until a
+ *              round finds no new pair and the numbers of maxima, saddles and minima agree with the Euler
+ *              characteristic of the sphere.
  * start_count  0 (with starts NULL) = as many as the order and dimension need, plus a scan of the sphere for dim 3. In
  *              a test with 30,000 random tensors of order 4, 6 and 8 one maximum was missed.
  * pairs        out: count x max_pairs x (dim + 3): lambda, x_1 ... x_dim, residual, kind (1 local maximum, -1 local
  *              minimum, 0 saddle or degenerate), by descending lambda; unused rows are NaN. For even orders x and -x
  *              are one pair; for odd orders the pair with lambda >= 0 is given. Of a continuum of eigenvectors (for
- *              example of an isotropic tensor) one is given, as degenerate.
+ *              example of an isotropic tensor, or of the zero tensor) one is given, as degenerate; it is none of
+ *              HOT_MAXIMA and HOT_MINIMA.
  * found        out: count, the number of pairs found, or NULL. If it is larger than max_pairs, the pairs with the
- *              largest lambda are given. None for the zero tensor, of which every vector is one. -1 for a tensor with
- *              NaN or Inf.
+ *              largest lambda are given. -1 for a tensor with NaN or Inf.
  *
  * Residuals are below 1e-10 times the scale of the tensor. The caller owns all arrays. Results do not depend on the
  * number of threads. Errors: as hot_sshopm_f64. */

@@ -279,7 +279,10 @@ static void search_tensor(const search *self, const double *values, hot_poll *po
     size_t width = (size_t)self->dim + 3, listed = 0;
     hot_sshopm_scale scale = hot_sshopm_scale_f64(values, self->unique, self->multiplicity);
     work->count = 0;
-    if (!scale.special) {
+    if (scale.special == 1 && self->order > 2) { /* every vector is one: of this continuum the last axis is given */
+        work->pairs[work->count] = (pair){.degenerate = 1};
+        work->pairs[work->count++].x[self->dim - 1] = 1;
+    } else if (scale.special != 2) {
         int half = -scale.exponent / 2;
         double first = ldexp(1, half), second = ldexp(1, -scale.exponent - half);
         for (size_t i = 0; i < self->unique; i++)
@@ -346,7 +349,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
         HOT_NEED(context, tensors);
     if (count > 0 && max_pairs > 0)
         HOT_NEED(context, pairs);
-    search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
+    search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}};
     hot_status status = hot_backend_need_host(context, "eigenpairs");
     if (status == HOT_OK)
         status = hot_options_read(context, "hot_sshopm_options", options, &self.options);
@@ -401,23 +404,17 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
             goto cleanup;
         }
     }
-    if (!starts) {
-        if (dim == 3)
-            hot_starts_even(self.start_count, own_starts);
-        else
-            hot_starts_random(self.seed, dim, self.start_count, own_starts);
-        self.starts = own_starts;
-    }
-    for (size_t i = 0; starts && i < start_count * (size_t)dim; i += (size_t)dim) {
-        double norm = 0;
-        for (size_t d = 0; d < (size_t)dim; d++)
-            norm += fabs(starts[i + d]);
-        if (!(norm > 0) || !isfinite(norm)) {
-            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vector %zu %s", i / (size_t)dim,
-                                      norm == 0 ? "is zero" : "holds NaN or Inf");
+    if (starts) {
+        const hot_sshopm_args given = {.dim = dim, .starts = start_count, .f64 = 1, .start = starts};
+        status = hot_sshopm_unit_starts(context, &given, own_starts);
+        if (status != HOT_OK)
             goto cleanup;
-        }
+    } else if (dim == 3) {
+        hot_starts_even(self.start_count, own_starts);
+    } else {
+        hot_starts_random(self.seed, dim, self.start_count, own_starts);
     }
+    self.starts = own_starts;
     hot_class_multiplicities(&(hot_poll){.context = context}, order, dim, multiplicity);
     self.multiplicity = multiplicity;
     size_t chunk = 16 * (size_t)threads;
