@@ -68,10 +68,10 @@ static void check_summary(const hot_dwi *dwi, const hot_dwi_summary *summary, co
         for (size_t v = 0; v < VOLUMES; v++)
             squares += dwi->shell_of[v] == 0 ? (s[v] - mean) * (s[v] - mean) : 0;
         const double low = fmax(finite[0] / (double)members[0], 0), high = fmax(finite[2] / (double)members[2], 0);
-        const double variance = squares / (double)(members[0] - 1);
+        const double deviation = sqrt(squares / (double)(members[0] - 1));
         wrong += isfinite(mean) ? !(fabs(summary->mean[n] - mean) <= 1e-7 * fabs(mean)) : isfinite(summary->mean[n]);
-        wrong += isfinite(variance) ? !(fabs(summary->variance[n] - variance) <= 1e-5 * variance)
-                                    : !isnan(summary->variance[n]);
+        wrong += isfinite(deviation) ? !(fabs(summary->deviation[n] - deviation) <= 1e-5 * deviation)
+                                     : !isnan(summary->deviation[n]);
         wrong += !(fabs(summary->low[n] - low) <= 1e-5 * low) + !(fabs(summary->high[n] - high) <= 1e-5 * high);
     }
     CHECK(wrong == 0, "%s: %zu averages are wrong", what, wrong);
