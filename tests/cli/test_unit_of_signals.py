@@ -56,5 +56,6 @@ for model in "fod", "odf", "adc", "msmt":
 works("response", "-i", "shells.nii.gz", "-o", "plain.txt")
 for power in UNITS:
     works("response", "-i", f"shells{power}.nii", "-o", "scaled.txt")
-    check(np.allclose(np.loadtxt("plain.txt"), np.loadtxt("scaled.txt") * 2.**-power, rtol=1e-4, atol=1e-9), f"response, 2^{power}")
+    check(np.allclose(np.loadtxt("plain.txt"), np.loadtxt("scaled.txt") * 2.**-power, rtol=1e-4, atol=1e-9),
+          f"response, 2^{power}")
 end()

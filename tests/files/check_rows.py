@@ -135,7 +135,7 @@ check(open("right/peaks.nii.gz", "rb").read() == open("forced/peaks.nii.gz", "rb
 write(rows=every[::-1])
 done = hot("run", *fast, "-o", "none")
 lines = done.stderr.strip().splitlines()
-check(done.returncode == 1 and len(lines) == 1 and "reversed" in lines[0] and "--force_table" in lines[0] and
+check(done.returncode == 1 and len(lines) == 1 and "in reverse order" in lines[0] and "--force_table" in lines[0] and
       not os.path.exists("none"), "run: %s" % done.stderr)
 # Directions that explain nothing are a warning: the data may be to blame.
 write()

@@ -11,8 +11,8 @@ SOURCES = ("kernels", "plugin", "viz")
 OURS = ("kernels/common/entry.c", "kernels/common/team.c", "kernels/common/entry.h")
 # With a context, but they neither compute nor format numbers: what a context is and has, memory, ends.
 PLAIN = re.compile(r"hot_context_(create|destroy|message|parameter|cancel|cancelled|threads|device|device_number|"
-                   r"device_used|seed|alloc|calloc|free|progress|check|memory|set_memory|wait|confine|confined|resume)$|"
-                   r".*_(destroy|free)$")
+                   r"device_used|seed|alloc|calloc|free|progress|check|memory|set_memory|wait|confine|"
+                   r"confined|resume)$|.*_(destroy|free)$")
 # Without a context, and they do.
 OTHERS = ("hot_starts_random", "hot_starts_even", "hot_sh_values_f64", "hot_score_mean", "hot_fiber_field_segments",
           "hot_glyphs_surface", "hot_export_format_find")
