@@ -205,6 +205,20 @@ check(shells("four.mif")[0] == one, "a fourth transform row")
 mif("four.mif", row=b"0,0,0,2")
 refused("info", "-i", "four.mif", words=("transform", "0,0,0,1"))
 
+# samples in numbered files; MRtrix reads these patterns the same way
+for pattern, files in (("half[0:1].dat", ["half0.dat", "half1.dat"]), ("s[1:3:19].dat", ["s%d.dat" % n for n in
+                       range(1, 20, 3)]), ("p[08:14].dat", ["p%02d.dat" % n for n in range(8, 15)]),
+                       ("l[2,0].dat", ["l2.dat", "l0.dat"])):
+    for name, part in zip(files, np.array_split(np.frombuffer(raw, "<f4"), len(files))):
+        part.tofile(name)
+    if samples.size % len(files) == 0:
+        mif("numbered.mih", file=b"file: %s 0" % pattern.encode())
+        done = hot("convert", "-i", "numbered.mih", "-o", "numbered.nii")
+        got = np.asarray(nib.load("numbered.nii").dataobj) if done.returncode == 0 else np.zeros(1)
+        check(np.array_equal(got, samples), "%s: %s" % (pattern, done.stderr))
+mif("numbered.mih", file=b"file: half[3:1].dat 0")
+refused("info", "-i", "numbered.mih", words=("half[3:1].dat", "FIRST:LAST"))
+
 # ---- names -----------------------------------------------------------------------------------------------------------
 for image, bval, bvec in (("A.NII.GZ", "A.bval", "A.bvec"), ("B.NII", "B.BVAL", "B.BVEC"),
                           ("C.Nii.Gz", "C.bval", "C.bvec")):
