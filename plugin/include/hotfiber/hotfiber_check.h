@@ -96,8 +96,8 @@ typedef struct hot_check_rows {
  *
  * mask: where to look; NULL = all voxels. most: look at so many voxels at most, the brighter ones of a sample; 0 =
  * 2000. result: the caller's. Data with too few directions or voxels are no failure: the verdict is UNSURE. Does not
- * depend on the number of threads. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY,
- * HOT_ERROR_CANCELLED.
+ * depend on the number of threads. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes),
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
  * Source: Gaussian processes for diffusion data, Andersson and Sotiropoulos 2015. */
 HOT_API hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
                                          hot_check_rows *result);
