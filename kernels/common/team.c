@@ -3,13 +3,13 @@
 #define _GNU_SOURCE /* SYS_gettid */
 #include "team.h"
 
-#include <sys/mman.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -100,10 +100,6 @@ static int try_threads(int wanted)
     trial *trials = calloc((size_t)wanted, sizeof *trials);
     if (!trials)
         return 0;
-    /* Where addresses are limited, threads must not take the last: libgomp ends the process without memory of its own.
-     * Each thread that allocates gets an arena of 64 MiB of addresses. */
-    enum { RESERVE = 128 << 20 };
-    void *reserve = mmap(NULL, RESERVE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the threads of the user */
     pthread_mutex_lock(&lock);
@@ -119,9 +115,11 @@ static int try_threads(int wanted)
         wait_until_gone(&trials[t]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(trials);
-    if (reserve == MAP_FAILED)
-        return 0;
-    munmap(reserve, RESERVE);
+    /* Where addresses are limited, threads must not take the last: libgomp ends the process when it has no memory of its
+     * own, and each thread that allocates takes 64 MiB of addresses beside the 8 of its stack. */
+    struct rlimit addresses;
+    if (made < wanted && getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+        made /= 1 + 64 / 8;
     return made;
 }
 
