@@ -115,8 +115,8 @@ static int try_threads(int wanted)
         wait_until_gone(&trials[t]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(trials);
-    /* Where addresses are limited, threads must not take the last: libgomp ends the process when it has no memory of its
-     * own, and each thread that allocates takes 64 MiB of addresses beside the 8 of its stack. */
+    /* Where addresses are limited, threads must not take the last: libgomp ends the process when it has no memory of
+     * its own, and each thread that allocates takes 64 MiB of addresses beside the 8 of its stack. */
     struct rlimit addresses;
     if (made < wanted && getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
         made /= 1 + 64 / 8;
