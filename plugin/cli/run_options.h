@@ -24,8 +24,8 @@ void cli_run_options_init(cli_run_options *own);
     CLI_MEMORY_OPTION((own).memory),                                                                                   \
     CLI_MASK_OPTION((own).run.mask),                                                                                   \
     {"force_table", CLI_FLAG, &(own).run.force_table, NULL,                                                            \
-     "use the gradient table even where its rows are not those of the volumes (see hotfiber check), with "             \
-     "a warning", 0, 0},                                                                                               \
+     "use the gradient table even where its rows are in another order than the volumes (see hotfiber "                 \
+     "check), with a warning", 0, 0},                                                                                  \
     {"denoise", CLI_FLAG, &(own).run.denoise, NULL,                                                                    \
      "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz; where that would " \
      "take more than noise out of the signals, their angular shape is put back", 0, 0},                                \
