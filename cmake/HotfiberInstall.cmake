@@ -8,7 +8,7 @@ install(DIRECTORY kernels/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDI
 if(TARGET hotfiber)
   list(APPEND hot_targets hotfiber)
   install(DIRECTORY plugin/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(TARGETS hotfiber_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS hotfiber_command hotfiber_bench_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET hotview)
   list(APPEND hot_targets hotview)
@@ -88,7 +88,7 @@ if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${hot_manpages}
     COMMAND ${CMAKE_COMMAND} -E env COLUMNS=80 sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command>
             ${PROJECT_VERSION} ${hot_manpages} ${CMAKE_BINARY_DIR}/bin/hotfiber-bids
-    DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
+    DEPENDS hotfiber_command hotfiber_bench_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
             ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
   add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpages}/hotfiber.1.gz)
   install(DIRECTORY ${hot_manpages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -96,7 +96,7 @@ if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
   add_custom_command(OUTPUT ${hot_completion}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions
     COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/completion.sh $<TARGET_FILE:hotfiber_command> > ${hot_completion}
-    DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
+    DEPENDS hotfiber_command hotfiber_bench_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
             ${CMAKE_SOURCE_DIR}/cmake/completion.sh VERBATIM)
   add_custom_target(hotfiber_completion ALL DEPENDS ${hot_completion})
   install(FILES ${hot_completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

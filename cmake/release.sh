@@ -28,8 +28,10 @@ if [ -z "$only" ]; then
     if [ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null; then
         offline="unshare -n" # no network at all
     fi
+    cuda=OFF
+    [ ! -x /usr/local/cuda/bin/nvcc ] && ! command -v nvcc >/dev/null || cuda=ON
     $offline cmake -S "$out/work/$name" -B "$out/work/build" -DCMAKE_BUILD_TYPE=Release \
-        -DHOTFIBER_CUDA="${HOT_RELEASE_CUDA:-AUTO}" >"$log" 2>&1 || { cat "$log"; exit 1; }
+        -DHOTFIBER_CUDA="${HOT_RELEASE_CUDA:-$cuda}" >"$log" 2>&1 || { cat "$log"; exit 1; }
     $offline cmake --build "$out/work/build" --parallel "$jobs" >>"$log" 2>&1 || { tail -n 20 "$log"; exit 1; }
     echo "built from the archive${offline:+, without a network}"
     $offline ctest --test-dir "$out/work/build" --parallel "$jobs" -R '^(unit_|cli_run|cli_package)' >"$log" 2>&1 ||

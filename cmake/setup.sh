@@ -1,6 +1,6 @@
-# Sourced by sample_data/demo.sh and tests/run.sh: installs what is missing, configures, builds.
-# Sets: source (the checkout), build (where it was built). hot_setup [--tests] does the work.
-# Only a shell, apt and a C compiler are assumed. A second call finds everything done and takes seconds.
+# Sourced by sample_data/demo.sh and tests/run.sh: installs missing packages, configures, builds.
+# Sets: source (the checkout), build (the build folder). hot_setup [--tests] does the work.
+# Only a shell, apt and a C compiler are assumed. A second call takes seconds.
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=${HOTFIBER_BUILD:-$source/build}
@@ -8,7 +8,7 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 say() { printf '%s\n' "$*" >&2; }
 
-# hot_install PACKAGE...: Debian packages that are not there yet.
+# hot_install PACKAGE...: installs missing Debian packages.
 hot_install() {
     missing=
     for package in "$@"; do
@@ -34,13 +34,13 @@ hot_install() {
     hot_installed=1
 }
 
-# hot_python: readers for the tests that PyPI has and Debian has not, in an environment of the build folder. Without
-# them (no network) the tests that want them say so and go on.
+# hot_python: readers for the tests that only PyPI has, in a virtual environment in the build folder. Without them (no
+# network) the tests that need them print a note and continue.
 hot_python() {
     python=$build/tests-python
     "$python/bin/python" -c 'import odx' 2>/dev/null && return 0
     say "installing from PyPI: odx"
-    # pip as python3-venv brings it, not installed first: 5 s of 9
+    # runs pip from its wheel: installing it first takes twice as long
     if ! { /usr/bin/python3 -m venv --system-site-packages --without-pip "$python" &&
         "$python/bin/python" "$(echo /usr/share/python-wheels/pip-*.whl)/pip" install --quiet \
             --disable-pip-version-check odx==0.3.0; } >"$build/python.log" 2>&1; then
@@ -49,47 +49,67 @@ hot_python() {
     fi
 }
 
+# hot_wait PID LOG: waits for a build, and shows how far it is: on a terminal in one line, elsewhere every half minute.
+hot_wait() {
+    waited=0
+    while kill -0 "$1" 2>/dev/null; do
+        sleep 1
+        waited=$((waited + 1))
+        at=$(sed -n 's/^\[ *\([0-9]*[/%][0-9]*\)\].*/\1/p' "$2" | tail -n 1)
+        if [ -t 2 ]; then
+            printf '\rbuilding %s ' "$at" >&2
+        elif [ $((waited % 30)) = 0 ]; then
+            say "building $at"
+        fi
+    done
+    [ ! -t 2 ] || printf '\n' >&2
+    wait "$1"
+}
+
+# hot_setup [--tests] [CMAKE-OPTION...]
 hot_setup() {
-    hot_install cmake make pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev \
-        libgomp1 libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
+    hot_install cmake make ninja-build pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev \
+        libcairo2-dev libgomp1 libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
         libopenblas-pthread-dev || return 1
+    tests=OFF
     if [ "${1:-}" = --tests ]; then
-        hot_install ninja-build teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
+        shift
+        tests=ON
+        hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
             libvtk9-dev python3-vtk9 python3-venv python3-matplotlib g++ xvfb xdotool dpkg-dev file abigail-tools \
             python3-sphinx python3-myst-parser python3-nbsphinx python3-ipykernel pandoc \
             groff-base locales snakemake mypy || return 1
         # The long form has a cluster, a browser and fuzzers, too.
         [ -z "${HOT_TEST_LONG:-}" ] || hot_install slurm-wlm munge chromium clang llvm libomp-dev || return 1
     fi
-    # What was just installed is looked for again (the demo is built with less than the tests need).
+    # New packages are found by a new cache. Objects whose commands stay the same are not compiled again.
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
-    # What was compiled to see that it compiles is not for a GPU, nor for the long form.
-    if { [ -e /dev/nvidiactl ] || [ -n "${HOT_TEST_LONG:-}" ]; } &&
-        grep -q '^HOTFIBER_COMPILE_CHECK:.*=ON$' "$build/CMakeCache.txt" 2>/dev/null; then
-        rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
-    fi
     mkdir -p "$build"
-    [ "${1:-}" != --tests ] || hot_python & # it waits for the network
-    if [ ! -f "$build/CMakeCache.txt" ]; then
+    if [ $tests = ON ]; then
+        hot_python & # it waits for the network
+        hot_python=$!
+    fi
+    # A build folder that somebody configured keeps its options; what was configured for the demo gets the tests.
+    if [ ! -f "$build/CMakeCache.txt" ] ||
+        { [ $tests = ON ] && grep -q '^HOTFIBER_TESTS:.*=OFF$' "$build/CMakeCache.txt"; }; then
         say "configuring"
-        # Make starts cmake for each file that it compiles, to say so: 18 ms of the processor for 750 of them.
-        generator=
-        command -v ninja >/dev/null && generator="-G Ninja"
-        # Debian's, which has the packages; to ask every other one that is installed took 2 s.
+        # Debian's Python has Debian's packages; it need not be the first on the path.
         python=
         [ ! -x /usr/bin/python3 ] || python=-DPython3_EXECUTABLE=/usr/bin/python3
         # shellcheck disable=SC2086
-        cmake -S "$source" -B "$build" $generator $python ${hot_configure:---preset release} >"$build.log" 2>&1 || {
+        cmake -S "$source" -B "$build" -G Ninja $python ${hot_configure:---preset release} -DHOTFIBER_TESTS=$tests \
+            -DHOTFIBER_PYTHON=ON "$@" >"$build.log" 2>&1 || {
             cat "$build.log" >&2
             return 1
         }
         grep 'hotfiber:' "$build.log" | sed 's/^-- //' >&2
         rm -f "$build.log"
     fi
-    say "building"
-    cmake --build "$build" --parallel "$jobs" >"$build/build.log" 2>&1 || {
+    say "building (the first time takes a few minutes)"
+    cmake --build "$build" --parallel "$jobs" >"$build/build.log" 2>&1 &
+    hot_wait $! "$build/build.log" || {
         tail -n 40 "$build/build.log" >&2
         return 1
     }
-    wait
+    [ $tests = OFF ] || wait "$hot_python"
 }

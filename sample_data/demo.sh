@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds, and runs the main job on the sample data: ends with a table of what was found and
-# the path of a picture. Takes a minute or two the first time, seconds afterwards.
+# Installs missing packages, builds, and runs the pipeline on the sample data. Ends with a table of the fibres and the
+# path of a picture. Takes about three minutes the first time on two cores, seconds afterwards.
 #   sh sample_data/demo.sh [FOLDER]     FOLDER: where the results go (default: out/demo in the checkout)
 set -eu
 . "$(dirname "$0")/../cmake/setup.sh"

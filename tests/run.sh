@@ -22,20 +22,18 @@ if [ "${sanitize:-0}" = 1 ]; then
     hot_configure="--preset asan+ubsan"
 fi
 [ $long = 0 ] || export HOT_TEST_LONG=1 HOT_TEST_FULL=1
-# Without a GPU no test runs what nvcc makes, without AVX-512 none what is made for it; they took half of the time of a
-# build. That they compile is shown without the optimizer, CUDA for one architecture. The long form, demo.sh and a
-# build by hand have all; what they have built is used as it is.
-if [ -z "${HOT_TEST_LONG:-}" ] && [ -z "${hot_configure:-}" ] && [ ! -e /dev/nvidiactl ] &&
-    [ ! -f "$build/CMakeCache.txt" ]; then
-    hot_configure="--preset release -DHOTFIBER_COMPILE_CHECK=ON"
+# Without a GPU, CUDA is compiled for one architecture, to see that it compiles; the long form builds what is released.
+cuda=
+if [ ! -e /dev/nvidiactl ] && [ -z "${hot_configure:-}" ] && { [ -x /usr/local/cuda/bin/nvcc ] || command -v nvcc; } \
+    >/dev/null; then
+    cuda="-DHOTFIBER_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real"
+    [ $long = 0 ] || cuda="-DHOTFIBER_CUDA=ON"
 fi
-hot_setup --tests
+# shellcheck disable=SC2086
+hot_setup --tests $cuda
 [ -z "${mutants:-}" ] || exec /usr/bin/python3 "$source/tests/mutants/mutants.py" --seed "$mutants"
 export HOT_ALL_READERS=1 # they were just installed
-# Tests share the processors: a thread that waits for another one sleeps. Spinning, the default, took a third of the
-# processors' time, as two tests have two threads each on two processors. OpenBLAS' threads, in every program that loads
-# it (each that imports numpy), can only spin.
+# Tests share the processors, so a waiting thread must sleep. OpenBLAS' threads can only spin: it gets one.
 export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
-# One test more than there are processors: with as many these idled a ninth of the time, as tests wait for files and
-# signals.
+# One test more than there are processors, as tests wait for files and signals.
 ctest --test-dir "$build" --output-on-failure --parallel $((jobs + 1)) "$@"

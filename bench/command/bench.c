@@ -1,4 +1,4 @@
-/* hotfiber bench: runs the benchmarks asked for, shows a table or JSON. */
+/* hotfiber bench: runs the chosen benchmarks and prints a table or JSON. */
 #include "bench.h"
 #include "cli/cli.h"
 

@@ -191,7 +191,7 @@ static hot_status is_scheme(hot_context *context, const hot_dwi *dwi, const char
     return status;
 }
 
-/* The largest angle, in degrees, between the gradients of a data set and those of FSL's files beside it; -1 when these
+/* The largest angle, in degrees, between the gradients of a data set and those of FSL's files next to it; -1 if these
  * cannot be read. */
 static double angle_to_tables(hot_context *context, const hot_dwi *dwi, const char *g_name)
 {
@@ -217,8 +217,8 @@ static double angle_to_tables(hot_context *context, const hot_dwi *dwi, const ch
     return status == HOT_OK && count == dwi->volumes ? acos(fmin(1, least)) * 180 / acos(-1) : -1;
 }
 
-/* Tables that nobody named: MRtrix's beside the image, which says in which axes its vectors are, else FSL's pair. One
- * line tells when there were both, or when they have other names than the image. */
+/* Finds the tables of an image if none was given: MRtrix's, whose axes are unambiguous, takes precedence over FSL's pair.
+ * Prints a note if both exist, or if their names differ from the image's. */
 static hot_status read_found(hot_context *context, const char *bval, const char *bvec, hot_dwi *dwi)
 {
     const char *path = dwi->source;
@@ -235,7 +235,7 @@ static hot_status read_found(hot_context *context, const char *bval, const char 
         const double angle = status == HOT_OK && b_name && g_name ? angle_to_tables(context, dwi, g_name) : -1;
         if (status == HOT_OK && angle > 1)
             hot_context_log(context, HOT_LOG_WARNING,
-                            "gradients are those of '%s', in scanner axes; '%s', taken as %s, differ by up to %.0f "
+                            "gradients are read from '%s', in scanner axes; those of '%s', read as %s, differ by up to %.0f "
                             "degrees", grad, g_name, is_of_qsiprep(&dwi->grid, g_name) ? "QSIPrep's" : "FSL's",
                             angle);
         else if (status == HOT_OK)
@@ -328,7 +328,7 @@ hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char
                                   image.name);
     const int part = status == HOT_OK && sample && image.read_span &&
         image.samples * hot_sample_bytes(image.sample) > sample->small;
-    if (status == HOT_OK && !part) /* said before the tables are looked for */
+    if (status == HOT_OK && !part) /* before the search for tables, whose messages come later */
         status = hot_image_fits(&image);
     if (status == HOT_OK)
         status = hot_dwi_begin(context, &image.grid, image.values, 1, path, &made);

@@ -37,7 +37,7 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
 hot_status hot_dwi_load_within(hot_context *context, const char *path, const char *bval, const char *bvec,
                                size_t memory, const char *output, hot_dwi **dwi)
 {
-    /* OURS: of the program and its tables. What is made of data in memory takes about half as much again. */
+    /* OURS: the program and its tables. Results need about half as much memory as the data. */
     enum { OURS = 160 << 20, WINDOW_LEAST = 1 << 16, WINDOW_MOST = 256 << 20 };
     char folder[HOT_MEMORY_FOLDER];
     const size_t most = hot_memory_bound(context, memory, output, folder), window = most / 16;

@@ -9,9 +9,9 @@
 hot_status hot_dwi_load_sample(hot_context *context, const char *path, const char *bval, const char *bvec,
                                hot_dwi_sample *sample, hot_dwi **dwi);
 
-/* As hot_dwi_load, but data for which `memory` bytes are too little, with what is made of them, stay in their file
- * (dwi/paged.h), and the context's arrays are bounded (core/memory.h). memory: 0 = 60 % of what is free. output: what
- * is to be made of them, NULL = nothing with a name; packed files are unpacked beside it. */
+/* Like hot_dwi_load, but out of core if the data and their results need more than `memory` bytes: the samples stay in
+ * their file (dwi/paged.h), and the context's arrays are bounded (core/memory.h). memory: 0 = 60 % of the free memory.
+ * output: the path of the result, NULL = none; compressed files are unpacked in its folder. */
 hot_status hot_dwi_load_within(hot_context *context, const char *path, const char *bval, const char *bvec,
                                size_t memory, const char *output, hot_dwi **dwi);
 

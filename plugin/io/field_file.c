@@ -60,7 +60,7 @@ static hot_status load_directions(hot_image *image, hot_fiber_field **fibers)
     return status;
 }
 
-/* What an array of this many values can be at all, before anything large is read. */
+/* The contents that an array with this many values can have, before anything large is read. */
 static hot_status check_count(const hot_image *image, int wanted)
 {
     const int directions = image->values % 3 == 0 && image->values <= 3 * 255;
@@ -82,7 +82,7 @@ static hot_status check_count(const hot_image *image, int wanted)
                             image->name, image->values);
 }
 
-/* What the file holds, which must be one of the things that the call can take. */
+/* The file's content; an error if the call cannot use it. */
 static hot_status find_content(hot_image *image, const char *as, int wanted, const hot_fiber_field *const *fibers,
                                const hot_tensor_field *const *tensors)
 {

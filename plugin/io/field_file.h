@@ -6,7 +6,7 @@
 #include "core/image.h"
 #include "model/sh_basis.h"
 
-/* How harmonics are to be read, see hot_sh_options. */
+/* How harmonics are read, see hot_sh_options. */
 typedef struct hot_sh_reading {
     hot_sh_basis basis;
     const char *frame;

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* What hot_image_save writes. */
+/* The formats of hot_image_save. */
 #define VOLUMES ".nii.gz|.nii|.mif|.mif.gz|.mih"
 #define IMAGE VOLUMES "|.nrrd|.nhdr"
 #define FORMAT(...) &(const hot_export_format){__VA_ARGS__}

@@ -58,14 +58,14 @@ typedef struct tally {
     size_t live;      /* has a value that is a number and not 0 */
     size_t numbers;   /* all its values are */
     size_t ordered;   /* vectors: longest first and nothing behind the last; other values are not so by chance */
-    size_t fewer;     /* not all vectors are there: some are 0 or NaN as a whole */
+    size_t fewer;     /* some vectors are absent: all three values 0 or NaN */
     size_t unit;      /* the first vector has length 1 */
-    size_t aligned;   /* lies within 20 degrees of the first voxel's */
+    size_t aligned;   /* within 20 degrees of the first voxel's */
     size_t positive;  /* no value is negative */
     size_t harmonic;  /* the first coefficient is positive, and no other one larger than that of a needle */
     size_t tensor[HOT_LAYOUT_COUNT]; /* positive definite */
     size_t symmetric; /* 9 values: a symmetric matrix */
-    size_t confident; /* the first value lies within 0 ... 1 */
+    size_t confident; /* the first value is between 0 and 1 */
     double trace[HOT_LAYOUT_COUNT]; /* of these, summed */
     size_t fractional; /* has a value that is no whole number */
     double largest;
@@ -83,7 +83,7 @@ static void count_vectors(const float *row, size_t vectors, tally *to)
             continue;
         }
         ordered &= !absent && length <= before * (1 + 1e-3);
-        if (before == HUGE_VAL) { /* the first that is there */
+        if (before == HUGE_VAL) { /* the first present vector */
             unit = fabs(length - 1) < 2e-3;
             if (to->live == 0)
                 for (int d = 0; d < 3; d++)
@@ -190,7 +190,7 @@ static int fits(hot_content content, size_t values)
     }
 }
 
-/* What the user says, in *content and *layout; 0 = there is no such word. */
+/* Parses the word of --as into *content and *layout; 0 = unknown word. */
 static int read_word(const char *as, hot_content *content, hot_tensor_layout *layout)
 {
     *layout = HOT_LAYOUT_UNKNOWN;
@@ -233,7 +233,7 @@ static int is_diffusive(const tally *of)
     return (double)of->tensor[best] >= 0.6 * (double)of->live && trace > 3e-4 && trace < 3e-2;
 }
 
-/* What the values could be, as bits of contents, of which one is left where they show it. */
+/* The contents that fit the values, as bits; a single bit if the values decide. */
 static unsigned candidates(const hot_image *image, const tally *of, hot_tensor_layout *layout)
 {
     const size_t values = image->values, vectors = values % 3 == 0 ? values / 3 : 0;
@@ -255,8 +255,8 @@ static unsigned candidates(const hot_image *image, const tally *of, hot_tensor_l
     }
     if (values == 9 && nearly_all(of->symmetric, of)) /* in whose axes is not to be seen */
         return unit ? 1u << HOT_CONTENT_TENSOR | 1u << HOT_CONTENT_PEAKS : 1u << HOT_CONTENT_TENSOR;
-    /* Vectors in an order of their own (of bundles, say) are recognised by those that are absent as a whole; exact
-     * zeros of harmonics are those of a plane. */
+    /* Vectors that are not sorted by length (but by bundle, say) are recognised by absent ones. Exact zeros of harmonics
+     * come from directions in a plane. */
     const int ordered = nearly_all(of->ordered, of);
     if (vectors && (ordered || (2 * of->fewer >= of->live && !nearly_all(of->harmonic, of)))) {
         /* Colours and amounts have no negative part; neither has a single bundle in one octant, whose unit vectors lie
@@ -306,7 +306,7 @@ const char *hot_wanted_name(int wanted)
     return wanted & HOT_TAKE_PEAKS ? "directions" : wanted & HOT_TAKE_SH ? "tensors or harmonics" : "tensors";
 }
 
-/* The line about an image that is known and not what was wanted. */
+/* The message about an image whose content is known but not supported by the call. */
 static hot_status refuse(const hot_image *image, int wanted, const char *why)
 {
     static const char *const advice[] = {
@@ -392,7 +392,7 @@ static hot_status ask_layout(const hot_image *image)
                             "yy xz yz zz, axes of the bvecs) or tensor_itk (the same order, LPS) says it", image->name);
 }
 
-/* Of tensors without a word about it: from the values, where there are 6 of a symmetric matrix. */
+/* The layout of tensors whose header does not tell it: from the values, if there are the 6 of a symmetric matrix. */
 static hot_status settle_layout(hot_image *image, const tally *of)
 {
     if (image->layout == HOT_LAYOUT_UNKNOWN && image->values == 6)

@@ -1,6 +1,6 @@
-/* What an image holds: directions, harmonics, tensors, colours, signals or a map. The header says it (kinds, intent
- * codes, MRtrix's history, our own words), else the values show it, else the user is asked: never the mere number of
- * values. */
+/* The content of an image: directions, harmonics, tensors, colours, signals or a map. The header decides (kinds, intent
+ * codes, MRtrix's history, our own keys), else the values; if both leave it open, the user must say (--as). The number
+ * of values alone never decides. */
 #ifndef HOT_PLUGIN_IMAGE_CONTENT_H
 #define HOT_PLUGIN_IMAGE_CONTENT_H
 
@@ -9,10 +9,10 @@
 /* Contents as bits, for what a caller can take. */
 enum { HOT_TAKE_PEAKS = 1, HOT_TAKE_TENSOR = 2, HOT_TAKE_SH = 4, HOT_TAKE_ANY = 15 };
 
-/* Sets image->content, never unknown, and the layout of tensors. as: the user's word, "peaks", "sh", "tensor" (with
- * "_fsl", "_mrtrix", "_dipy" or "_itk" behind it for their order and axes), "rgb", "dwi", which decides; NULL = find
- * out, for which the samples are read. wanted: the bits of what the caller takes. Errors: HOT_ERROR_ARGUMENT (parameter
- * "content"), and HOT_ERROR_FORMAT with a line that says what it holds, or may hold, and what to do. */
+/* Sets image->content, never unknown, and the layout of tensors. as: the user's choice, "peaks", "sh", "tensor" (with
+ * the suffix "_fsl", "_mrtrix", "_dipy" or "_itk" for their order and axes), "rgb", "dwi"; NULL = from header and
+ * samples. wanted: the contents that the caller supports, as bits. Errors: HOT_ERROR_ARGUMENT (parameter "content"), and
+ * HOT_ERROR_FORMAT with a message that names the possible contents and the remedy. */
 hot_status hot_image_find_content(hot_image *image, const char *as, int wanted);
 
 /* "directions", "tensors" or "tensors or harmonics", for messages. */

@@ -176,7 +176,7 @@ hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_
     return status == HOT_OK ? put_on_grid(context, "noise map", path, &own, found, grid, map) : status;
 }
 
-/* Floats as they are in memory, `per` for each voxel. */
+/* Floats in memory's layout, `per` for each voxel. */
 typedef struct interleaved {
     const float *values;
     size_t per;

@@ -8,7 +8,7 @@
 enum { SAMPLE = 400 };
 /* Unit vectors may be rounded; b-values of one shell may differ by this much. */
 static const double rounding = 0.01, one_shell = 0.05;
-/* What the right reading of the lengths leaves over, relative to the other, to tell them apart. */
+/* The residual of the right reading is at most this fraction of the other's; else the signals do not decide. */
 static const double clearly = 0.8;
 
 static double squared_length(const double *g) { return g[0] * g[0] + g[1] * g[1] + g[2] * g[2]; }
@@ -59,8 +59,8 @@ void hot_vector_lengths(hot_context *context, hot_dwi *dwi, const char *name, do
                     "are multiplied by the squared lengths", name, largest);
 }
 
-/* What a tensor leaves over of the logs of the volumes' mean signals, relative to b=0, where b is multiplied by the
- * squared lengths (coded) or is not: a root mean square. NaN where the volumes do not tell. */
+/* The root-mean-square residual of a tensor fitted to the logs of the volumes' mean signals, relative to b=0, with b
+ * multiplied by the squared lengths (coded) or not. NaN if the volumes do not determine the tensor. */
 static hot_status fit_decay(hot_context *context, const hot_dwi *dwi, const double *mean, double nominal, int coded,
                             double *rest)
 {

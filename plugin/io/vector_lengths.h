@@ -1,17 +1,18 @@
-/* What the lengths of a gradient table's vectors say about its b-values. */
+/* Lengths of gradient vectors that encode b-values. */
 #ifndef HOT_PLUGIN_IO_VECTOR_LENGTHS_H
 #define HOT_PLUGIN_IO_VECTOR_LENGTHS_H
 
 #include "core/fields.h"
 
-/* Reads the lengths of dwi->gradients, which are still those of the table `name`. limit: how far from 1 the squared
- * lengths of unit vectors may be. Where all b-values are alike and no vector is longer than 1, b is multiplied by the
- * squared lengths, and dwi->length_coded_b is what they were: scanners code several shells like that. Otherwise the
- * b-values are right as they are. */
+/* Reads the lengths of dwi->gradients before they are normalised; `name` is the table's. limit: how far from 1 the
+ * squared lengths of unit vectors may be. If all b-values are equal and no vector is longer than 1, b is multiplied by
+ * the squared lengths, as scanners encode several shells so, and dwi->length_coded_b keeps the original b. Otherwise the
+ * b-values stay. */
 void hot_vector_lengths(hot_context *context, hot_dwi *dwi, const char *name, double limit);
 
-/* Once the samples are there: whether signals fall with the b-values that hot_vector_lengths made. If they rather go
- * with equal b-values, these are put back; if they do not tell, a warning says what was assumed. name: the image's. */
+/* Checks, once the samples are read, that the signals decay with the b-values of hot_vector_lengths. If equal b-values
+ * explain them better, these are restored; if the signals do not decide, a warning names the assumption. name: the
+ * image's. */
 hot_status hot_vector_lengths_confirm(hot_context *context, hot_dwi *dwi, const char *name);
 
 #endif

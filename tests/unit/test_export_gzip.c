@@ -129,7 +129,7 @@ static void test_reading(void)
     CHECK(ftruncate(fileno(file), (off_t)(bytes + skip) - 9) == 0, "cannot cut");
     CHECK(hot_stream_read(context, file, 0, "a.raw", (long)skip, back, bytes) == HOT_ERROR_FORMAT, "a cut file");
     char wanted[64];
-    snprintf(wanted, sizeof wanted, "%zu bytes of data where the header asks for %zu", bytes - 9, bytes);
+    snprintf(wanted, sizeof wanted, "%zu bytes of data where the header needs %zu", bytes - 9, bytes);
     CHECK(strstr(hot_context_message(context), wanted), "%s", hot_context_message(context));
     fclose(file);
     hot_context_destroy(&context);

@@ -38,7 +38,7 @@ enum { TILE_GROUP = 2048 };
 
 /* Square items of these sizes have code of their own, up to SQUARE_ONES also for alpha = beta = 1. */
 enum { SQUARE_ONES = 12 };
-#if HOT_SIMD_BYTES > 16 && !defined(HOT_COMPILE_CHECK) /* they take most of the time, and are all of one kind */
+#if HOT_SIMD_BYTES > 16
 #define SQUARE_SIZES(F) \
     F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15) F(16) F(17) F(18) F(19) F(20) F(21) \
     F(22) F(23) F(24) F(25) F(26) F(27) F(28) F(29) F(30) F(31) F(32)

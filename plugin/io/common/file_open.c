@@ -69,7 +69,7 @@ static hot_status refuse(hot_context *context, const char *path, const char *why
     return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, why);
 }
 
-/* What a file is decides before it is opened, too: opening a device may do something. */
+/* The type of a file is checked before it is opened, too: opening a device can have effects. */
 static hot_status check_kind(hot_context *context, const char *path, const struct stat *about, hot_file_source source)
 {
     if (S_ISREG(about->st_mode) || (S_ISFIFO(about->st_mode) && source == HOT_FILE_GIVEN))
@@ -220,7 +220,7 @@ static int leaves_folder(const char *name)
     return 0;
 }
 
-/* Whether a file lies below a header's folder once all links are followed. */
+/* Whether a file is inside a header's folder, with all links resolved. */
 static int lies_below(const char *header, const char *path)
 {
     char folder[PATH_MAX] = ".";

@@ -1,5 +1,5 @@
-/* The gate for everything that is read: no other file of plugin or viz opens one (a style test looks). What is opened
- * here is a regular file, or a pipe whose reads can be cancelled; devices, which may never end, are refused. */
+/* The gate for all input: no other code of plugin or viz opens files for reading (tests/style/opens.py). It opens regular
+ * files, and pipes whose reads can be cancelled; devices, which may never end, are refused. */
 #ifndef HOT_PLUGIN_FILE_OPEN_H
 #define HOT_PLUGIN_FILE_OPEN_H
 
@@ -13,7 +13,7 @@ typedef enum hot_file_source {
     HOT_FILE_FOUND, /* a name from a header or a folder: a regular file alone */
 } hot_file_source;
 
-/* Most data files that one header may name: as many as there are slices in the largest studies, and ten times more. */
+/* The largest number of data files in one header: ten times the slices of the largest studies. */
 enum { HOT_DATA_FILES_MAX = 100000 };
 /* Most bytes that all their names may take. */
 enum { HOT_DATA_NAMES_MAX = 32 << 20 };
@@ -22,7 +22,7 @@ enum { HOT_DATA_NAMES_MAX = 32 << 20 };
  * HOT_ERROR_FILE (not there, a folder, a device, HOT_FILE_FOUND: a pipe). */
 hot_status hot_file_open(hot_context *context, const char *path, hot_file_source source, FILE **file);
 
-/* The same of a regular file that is there and no link, for reading and writing in place. */
+/* Opens an existing regular file, not a link, for reading and writing in place. */
 hot_status hot_file_open_update(hot_context *context, const char *path, FILE **file);
 
 /* The next line without its end. Returns its length with the end; 0 at the end of the file, or where a line is cut off
@@ -42,15 +42,15 @@ typedef struct hot_data_file {
     size_t bytes; /* its size */
 } hot_data_file;
 
-/* Checks a data file that the header `header` names (`name` as it stands there, `path` the file): it is a regular file,
- * about which is given back; in a confined context (hot_context_confine) it lies in the header's folder or below it, by
- * its name and behind all links. Errors: HOT_ERROR_FILE. */
+/* Checks a data file of a header (`name` as in the header, `path` of the file): it must be a regular file, whose
+ * attributes are returned; in a confined context (hot_context_confine) it must be inside the header's folder, by its name
+ * and with all links resolved. Errors: HOT_ERROR_FILE. */
 hot_status hot_file_check_data(hot_context *context, const char *header, const char *name, const char *path,
                                hot_data_file *about);
 /* Bytes of all these files, each counted once however often it is named. Reorders them. */
 size_t hot_data_files_size(hot_data_file *files, size_t count);
 
-/* "cancelled while reading" in place of what a read that was cut short by a cancelled context would say. */
+/* If the context was cancelled: "cancelled while reading", which replaces the short read's message. */
 hot_status hot_file_read_failed(hot_context *context, hot_status status);
 
 #endif

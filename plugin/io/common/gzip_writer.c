@@ -1,7 +1,6 @@
-/* The contents are cut into pieces that threads compress by themselves, each with the end of the piece before as its
- * dictionary, so that cutting costs nothing in size. A piece ends on a byte (Z_SYNC_FLUSH) and the pieces follow each
- * other in one member, as any reader expects. Where the cuts lie depends on the contents alone: the same bytes come
- * from any number of threads. (The scheme is that of Adler's pigz.) */
+/* Threads compress pieces of the contents in parallel, as Adler's pigz does. Each piece has the end of the piece before
+ * as its dictionary, so that cutting costs nothing in size. A piece ends on a byte (Z_SYNC_FLUSH), and all pieces form
+ * one gzip member. The cuts depend on the contents only: any number of threads writes the same bytes. */
 #include "gzip_writer.h"
 #include "common/entry.h"
 
@@ -82,7 +81,7 @@ static hot_status make_ready(hot_gzip_writer *writer, int pieces)
     return HOT_OK;
 }
 
-/* Compresses piece number `piece` of what is held; 0 when zlib fails, which it does not with this much room. */
+/* Compresses piece number `piece` of the buffer; 0 if zlib fails, which it cannot with this much room. */
 static int compress_piece(hot_gzip_writer *writer, int piece)
 {
     z_stream *z = &writer->deflater[piece];
@@ -123,7 +122,7 @@ static hot_status flush(hot_gzip_writer *writer)
         status = put(writer, writer->packed + (size_t)piece * writer->capacity, writer->packed_bytes[piece]);
         writer->crc = crc32_combine(writer->crc, writer->check[piece], (z_off_t)(left < PIECE ? left : PIECE));
     }
-    /* the end of what was held is the dictionary of what follows */
+    /* the end of the buffer is the dictionary of the next piece */
     writer->window = writer->bytes < WINDOW ? writer->bytes : WINDOW;
     memmove(writer->held + WINDOW - writer->window, writer->held + WINDOW + writer->bytes - writer->window,
             writer->window);

@@ -112,7 +112,7 @@ static ssize_t stream_write(void *cookie, const char *data, size_t bytes)
     while (done < bytes) {
         if (hot_context_cancelled(to->context)) {
             errno = ECANCELED;
-            return 0; /* which the C library takes for an error; a negative number it does not */
+            return 0; /* an error for the C library, unlike a negative number */
         }
         size_t part = bytes - done < PORTION ? bytes - done : PORTION;
         ssize_t wrote = write(to->handle, data + done, part);

@@ -1,4 +1,4 @@
-/* An output file that appears whole or not at all: written beside its name, renamed when done. */
+/* Crash-safe output files: written under a temporary name in the same folder, then synced and renamed. */
 #ifndef HOT_PLUGIN_OUTPUT_H
 #define HOT_PLUGIN_OUTPUT_H
 
@@ -7,11 +7,11 @@
 #include <hotfiber/context.h>
 
 typedef struct hot_output {
-    char *path;      /* the name asked for; "-" is standard output */
+    char *path;      /* the final name; "-" is standard output */
     char *target;    /* where links lead from there: the file that is replaced; links themselves stay */
     char *temporary; /* where it is written meanwhile: beside target, same suffix; NULL for standard output, devices */
-    int handle;      /* on the temporary file, locked as long as it is open; 0 = none */
-    int synced;      /* what was written is on the disk */
+    int handle;      /* of the temporary file, locked while it is open; 0 = none */
+    int synced;      /* the content is on the disk */
     int placed;      /* 1: it has its name; 2: and what had it before is under the temporary one */
     FILE *file;      /* NULL until hot_output_file */
     struct hot_output_stream *stream; /* what is behind that */
@@ -22,29 +22,29 @@ typedef struct hot_output {
  * overwritten. "-", NULL and files that are not there are no conflict. Call it before the input is read. */
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output);
 
-/* HOT_ERROR_FILE where `path` is a link to a file that must stay as it is: one of git-annex, or one that nobody may
- * write. target: hot_links_follow of it. */
+/* HOT_ERROR_FILE if `path` is a link to a file that must not change: an object of git-annex, or a read-only file.
+ * target: its hot_links_follow. */
 hot_status hot_output_check_link(hot_context *context, const char *path, const char *target);
 
-/* Prepares an output; folders that lack above it are made. A path that is a link stands for what it leads to.
- * Errors: HOT_ERROR_FILE when it cannot be written there; those of hot_output_check_link. */
+/* Prepares an output and makes missing parent folders. Links are followed. Errors: HOT_ERROR_FILE if it cannot be
+ * written there; those of hot_output_check_link. */
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output);
 /* The stream to write to (opened on the first call). A library that writes by name uses output->temporary instead. */
 hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file);
-/* Closes what was written and waits until it is on the disk, without a rename: with several files that belong together,
- * finish all of them before the first is committed. Errors: HOT_ERROR_FILE (a full disk). */
+/* Closes the temporary file and waits until it is on the disk, without renaming it. If several files belong together,
+ * finish all of them before you commit the first. Errors: HOT_ERROR_FILE (a full disk). */
 hot_status hot_output_finish(hot_context *context, hot_output *output);
 /* Makes it appear: flushes, closes, renames. A full disk shows up here as HOT_ERROR_FILE, and
  * nothing is left. Frees. */
 hot_status hot_output_commit(hot_context *context, hot_output *output);
-/* What an output is called in messages: its path, or "standard output". */
+/* The name of an output in messages: its path, or "standard output". */
 const char *hot_output_name(const char *path);
-/* Gives up: removes what was written. Frees; safe after commit and on a zeroed struct. */
+/* Removes the temporary file and frees the output; safe after commit and on a zeroed struct. */
 void hot_output_discard(hot_context *context, hot_output *output);
 /* The same for outputs that belong together (zeroed ones count for nothing): all of them appear, or what stood there
  * before stays. */
 hot_status hot_output_end_all(hot_context *context, hot_output *const outputs[], size_t count, hot_status status);
-/* Writes to the stream of an output. What fwrite and fprintf could not do shows when the output is committed. */
+/* Write to the stream of an output. Committing the output reports any failure. */
 typedef hot_status hot_output_put(hot_context *context, FILE *file, const void *what);
 /* A whole output: begins it, has `put` write `what`, and commits it; discards it after a failure. */
 hot_status hot_output_write(hot_context *context, const char *path, hot_output_put *put, const void *what);

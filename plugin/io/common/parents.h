@@ -4,9 +4,9 @@
 
 #include <hotfiber/context.h>
 
-/* Whether a file or folder can be written at `path` later; nothing is made. "-", NULL and devices can. Errors:
- * HOT_ERROR_FILE when the path is a folder and `folder` is 0, when a part of it is no folder, or when the nearest
- * folder that is there is not ours to write in. */
+/* Whether a file or folder can be written at `path` later; creates nothing. "-", NULL and devices can. Errors:
+ * HOT_ERROR_FILE if the path is a folder and `folder` is 0, if a part of it is not a folder, or if the nearest existing
+ * folder is not writable. */
 hot_status hot_parents_check(hot_context *context, const char *path, int folder);
 
 /* Makes the folders above `path` that are not there; *made is how many. Errors: HOT_ERROR_FILE; then none is left. */

@@ -6,7 +6,7 @@
 /* In ASCII: tolower would ask the host's locale. */
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Whatever the case: scanners and other systems write NAME.NII.GZ. */
+/* Case is ignored: scanners and other systems write NAME.NII.GZ. */
 static int ends_in(const char *path, const char *suffix)
 {
     const size_t length = strlen(path), end = strlen(suffix);

@@ -1,4 +1,4 @@
-/* What a file's name says. */
+/* Parts of file names. */
 #ifndef HOT_PLUGIN_PATHS_H
 #define HOT_PLUGIN_PATHS_H
 
@@ -6,7 +6,7 @@
 
 /* Whether a name ends in `suffix` and has something before it. */
 int hot_path_has_suffix(const char *path, const char *suffix);
-/* What follows the last dot of a name, dot included; "" when it has none. */
+/* The extension of a name, from its last dot on; "" without a dot. */
 const char *hot_path_suffix(const char *path);
 /* The suffixes under which images, and arrays of any kind, are written. */
 #define HOT_IMAGE_SUFFIXES ".nrrd, .nhdr, .nii, .nii.gz, .mif, .mif.gz, .mih"

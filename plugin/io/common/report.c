@@ -14,8 +14,9 @@ static hot_status put_text(hot_context *context, FILE *file, const void *text)
     return HOT_OK;
 }
 
-/* What stands for a character at `at` of printed JSON: itself, U+FFFD for a byte that is no UTF-8, \u.... for what must
- * not reach a terminal (cJSON escapes what is below 0x20 itself). Returns its length; *bytes: that of the character. */
+/* Escapes the character at `at` of printed JSON: unchanged, U+FFFD for a byte that is not UTF-8, or \u.... for
+ * characters that must not reach a terminal (cJSON escapes those below 0x20). Returns the length of the escape; *bytes:
+ * that of the character. */
 static size_t spell(const char *at, size_t *bytes, char spelled[16])
 {
     const size_t length = hot_utf8_character((const unsigned char *)at);

@@ -14,7 +14,7 @@
 #include "core/fields.h"
 
 enum { INPUT_BYTES = 1 << 18, PORTION = 1 << 20 };
-/* Of what is packed, the most that is read past before the samples: longer than any header with its extensions. */
+/* The largest number of compressed bytes skipped before the samples: longer than any header with its extensions. */
 enum { UNPACKED_SKIP_MAX = 256 << 20 };
 
 size_t hot_stream_remaining(FILE *stream)
@@ -116,7 +116,7 @@ static size_t unpack(source *from, unsigned char *to, size_t bytes)
     return done;
 }
 
-/* Like fread: fewer bytes than asked for mean the end, damage (from->bad), or an error (from->error). */
+/* Like fread: a short count means the end, damage (from->bad), or an error (from->error). */
 static size_t source_read(source *from, unsigned char *to, size_t bytes)
 {
     if (!from->packed)
@@ -147,7 +147,7 @@ static hot_status too_short(hot_context *context, const source *from, const char
         return hot_context_check(context, "reading");
     if (from->error)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", name, strerror(from->error));
-    return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' %s: %zu bytes of data where the header asks for %zu", name,
+    return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' %s: %zu bytes of data where the header needs %zu", name,
                             damaged ? "is damaged (its gzip stream is broken)" : "is truncated", got, wanted);
 }
 
@@ -169,8 +169,8 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     size_t capacity = bytes + behind, total = 0, got;
     hot_status status = HOT_OK;
     if (behind > UNPACKED_SKIP_MAX)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %zu bytes behind its samples are to be left out; %zu "
-                                "at most can be", name, behind, (size_t)UNPACKED_SKIP_MAX);
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its header skips %zu bytes after the samples; the limit "
+                                "is %zu", name, behind, (size_t)UNPACKED_SKIP_MAX);
     if (behind) {
         ring = hot_context_alloc(context, capacity, 1);
         if (!ring)
@@ -203,8 +203,8 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     return status;
 }
 
-/* The samples of a large file: portions by all threads, each at its place. Returns how many bytes were read, up to the
- * first portion that could not be; 0 where there is no place in the file (a pipe). */
+/* Reads a large file's samples in portions by all threads. Returns the number of bytes before the first portion that
+ * failed; 0 for a pipe. */
 static size_t read_portions(hot_context *context, FILE *file, unsigned char *data, size_t bytes)
 {
     const off_t start = ftello(file);
@@ -231,7 +231,7 @@ static size_t read_portions(hot_context *context, FILE *file, unsigned char *dat
     return fseeko(file, start + (off_t)read, SEEK_SET) == 0 ? read : 0;
 }
 
-/* To the end of a source, or over `most` bytes: what is packed can be a thousand times longer than its file. */
+/* Reads to the end of a source, but at most `most` bytes: unpacked data can be a thousand times longer than their file. */
 static hot_status read_rest(hot_context *context, source *from, size_t most)
 {
     unsigned char scrap[4096];
@@ -244,15 +244,14 @@ static hot_status read_rest(hot_context *context, source *from, size_t most)
     return status;
 }
 
-/* `bytes` bytes of a source, and where it is packed whether its checksum, which stands behind the last sample, is
- * right; further samples than asked for are no harm by themselves, but no more of them are unpacked than were asked
- * for. */
+/* Reads `bytes` bytes of a source, and checks a compressed source's checksum, which follows its last sample. A source may
+ * hold more samples than the header needs; at most as many again are unpacked. */
 static hot_status read_samples(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes)
 {
     enum { LARGE = 1 << 24 };
     size_t done = !from->packed && bytes >= LARGE ? read_portions(context, from->file, data, bytes) : 0;
     hot_status status = hot_context_check(context, "reading");
-    while (status == HOT_OK && done < bytes) { /* a cut file, or one that is no file, goes on here */
+    while (status == HOT_OK && done < bytes) { /* truncated files and pipes continue here */
         size_t want = bytes - done > PORTION ? PORTION : bytes - done;
         size_t got = source_read(from, data + done, want);
         done += got;
@@ -264,8 +263,8 @@ static hot_status read_samples(hot_context *context, source *from, const char *n
     if (status == HOT_OK && from->packed && !from->whole) {
         status = read_rest(context, from, bytes > SIZE_MAX / 2 ? bytes : bytes + PORTION);
         if (status == HOT_OK && !from->ended)
-            hot_context_log(context, HOT_LOG_WARNING, "'%s' holds more than twice the data that its header asks for; "
-                            "the rest is not read, nor its checksum", name);
+            hot_context_log(context, HOT_LOG_WARNING, "'%s' holds more than twice the data that its header needs; the "
+                            "rest and the checksum are not read", name);
         else if (status == HOT_OK && !from->whole)
             status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is damaged: %s", name,
                                       from->bad ? "its gzip stream is broken or its checksum wrong"
@@ -280,7 +279,7 @@ static hot_status skip_bytes(hot_context *context, source *from, const char *nam
     const size_t there = from->packed || skip < PORTION ? SIZE_MAX : hot_stream_remaining(from->file);
     if (from->packed && skip > UNPACKED_SKIP_MAX)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' says that its samples start %zu bytes further on in "
-                                "what is packed; %zu at most are read past", name, skip, (size_t)UNPACKED_SKIP_MAX);
+                                "compressed data; the limit is %zu", name, skip, (size_t)UNPACKED_SKIP_MAX);
     if (there != SIZE_MAX && there >= skip && fseeko(from->file, (off_t)skip, SEEK_CUR) == 0)
         return HOT_OK;
     while (left) {
@@ -290,7 +289,7 @@ static hot_status skip_bytes(hot_context *context, source *from, const char *nam
             return too_short(context, from, name, 0, 0, 0);
         if (got == 0)
             return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                    "'%s' ends within the %zu bytes that are to be skipped", name, skip);
+                                    "'%s' ends within the %zu bytes to skip", name, skip);
         left -= got;
         if ((skip - left) % PORTION == 0) {
             hot_status status = hot_context_check(context, "reading");
@@ -312,12 +311,12 @@ hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const c
     if (status != HOT_OK)
         return status;
     if (skip < 0 && !packed && seekable) {
-        /* Counted from the end, but never back into the header that stands before. */
+        /* Counted from the end, but never back into the header. */
         const size_t behind = (size_t)(-(skip + 1));
         if (bytes > there || behind > there - bytes ||
             fseeko(file, -(off_t)bytes - (off_t)behind, SEEK_END) != 0)
             status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s' is too short: `byte skip: %ld` asks for %zu bytes, and %zu behind them, of "
+                                      "'%s' is too short: `byte skip: %ld` needs %zu bytes, and %zu after them, of "
                                       "the %zu there are",
                                       name, skip, bytes, behind, there);
         skip = 0;

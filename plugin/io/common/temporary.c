@@ -24,7 +24,7 @@ int hot_path_folder_length(const char *path)
 
 char *hot_links_follow(hot_context *context, const char *path)
 {
-    enum { MOST = 40 }; /* as many as the system follows */
+    enum { MOST = 40 }; /* the kernel's own limit */
     struct stat there;
     char *at = hot_string_copy(context, path);
     /* Links that others planted in a shared folder are refused by the system, if asked to follow them. */
@@ -84,7 +84,7 @@ static int lock_new(int handle)
 {
     struct stat about;
     if (flock(handle, LOCK_EX | LOCK_NB) != 0)
-        return errno != EWOULDBLOCK; /* where there are no locks nobody sweeps either */
+        return errno != EWOULDBLOCK; /* without locks nobody sweeps */
     return fstat(handle, &about) != 0 || about.st_nlink > 0;
 }
 

@@ -1,11 +1,11 @@
-/* Files under a hidden name of their own, and the way from there to the name asked for. */
+/* Temporary files with hidden names, and their renaming to the final name. */
 #ifndef HOT_PLUGIN_TEMPORARY_H
 #define HOT_PLUGIN_TEMPORARY_H
 
 #include <hotfiber/context.h>
 
-/* Where links lead from `path`, also to what is not there yet; `path` itself when it is no link. In the context's
- * memory. Errors: NULL, with errno ELOOP after 40 links, EACCES where the system does not let us follow one, ENOMEM. */
+/* The target of `path` with all links resolved, even if it does not exist; `path` itself if it is not a link. In the
+ * context's memory. Errors: NULL, with errno ELOOP after 40 links, EACCES if a link may not be followed, ENOMEM. */
 char *hot_links_follow(hot_context *context, const char *path);
 
 /* How many characters of `path` name the folder in which it lies, with the slash; 0 when it is the current one. */
@@ -18,9 +18,9 @@ enum { HOT_TEMPORARY_EXTRA = 48 };
 void hot_temporary_name(const char *path, char *name, size_t capacity);
 int hot_temporary_is_of(const char *entry, const char *name);
 
-/* Makes ".part-<process>-<number>-<name>" beside `path`, empty, by a number that nobody can guess; a file or link that
- * stands there already is never opened. *name is in the context's memory. Returns a handle, open for writing and locked
- * as long as it is open, so that others see that the file is not abandoned; -1 with errno. */
+/* Creates the empty file ".part-<process>-<number>-<name>" in the folder of `path`, with an unpredictable number; never
+ * opens an existing file or link. *name is in the context's memory. Returns a handle, open for writing and locked while
+ * it is open, which shows that the file is in use; -1 with errno. */
 int hot_temporary_make(hot_context *context, const char *path, char **name);
 
 /* Removes files of this kind beside `path`, made for the same name, whose process is gone: those that nobody locks. */
@@ -40,15 +40,14 @@ void hot_temporary_folder_remove(const char *path);
 /* Waits until such a folder and all in it are on the disk. Errors: -1 with errno. */
 int hot_temporary_folder_sync(const char *path);
 
-/* Whether `path` lies in a folder that is temporary itself, or in one of its folders. What is written there reaches the
- * disk with the whole folder, before that gets its name. */
+/* Whether `path` is inside a temporary folder. Files there are synced with the whole folder, before it is renamed. */
 int hot_temporary_holds(const char *path);
 
 /* Lets the system begin to bring a file to the disk, and does not wait. */
 void hot_sync_begin(int handle);
 
-/* Waits until a file, or the folder that `path` lies in, is on the disk. Errors: -1 with errno; file systems that
- * cannot do that are no error. */
+/* Syncs a file, or the folder of `path`, to the disk. Errors: -1 with errno; a file system without this operation is not
+ * an error. */
 int hot_sync_file(int handle);
 int hot_sync_folder_of(const char *path);
 

@@ -1,4 +1,4 @@
-/* Folders under a hidden name of their own. */
+/* Temporary folders with hidden names. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

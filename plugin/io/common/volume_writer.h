@@ -1,5 +1,4 @@
-/* Formats that are a header and volumes one after the other, packed by gzip or not. What is written goes through
- * hot_output. */
+/* Formats with a header and consecutive volumes, optionally compressed by gzip. Output goes through hot_output. */
 #ifndef HOT_PLUGIN_VOLUME_WRITER_H
 #define HOT_PLUGIN_VOLUME_WRITER_H
 
@@ -14,7 +13,7 @@ typedef struct hot_volume_writer {
     hot_gzip_writer *zip; /* NULL unless the name ends in .gz */
     size_t expected;   /* bytes of samples that the header promises, and that came */
     size_t written;
-    hot_output header; /* of formats whose header is a file of its own: written already, appears after the samples */
+    hot_output header; /* of formats with a separate header file: already written, renamed after the samples */
 } hot_volume_writer;
 
 /* Starts a file with the bytes of its header; `expected` bytes of samples follow. Nothing is left after a failure. */

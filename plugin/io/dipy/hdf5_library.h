@@ -1,6 +1,6 @@
-/* HDF5 without being linked with it: it is loaded when a file of it is written. Its libraries, among them a client of
- * the web with all of its encryption, took half of what any start of the command took. Behind this header HDF5's names
- * are what was loaded: hot_hdf5_load comes first. */
+/* HDF5, loaded when the first .pam5 file is written. Linking with it would double the start time of every command, as its
+ * libraries include an HTTP client with TLS. After this header HDF5's names are those of the loaded library: call
+ * hot_hdf5_load first. */
 #ifndef HOT_HDF5_LIBRARY_H
 #define HOT_HDF5_LIBRARY_H
 
@@ -26,7 +26,7 @@ typedef struct hot_hdf5 {
 #undef HOT_HDF5_MEMBER
 extern hot_hdf5 hot_hdf5_loaded;
 
-/* HOT_ERROR_FILE where it cannot be loaded, as it is not there any more. */
+/* HOT_ERROR_FILE if it cannot be loaded, for example because it was removed. */
 hot_status hot_hdf5_load(hot_context *context);
 
 #ifndef HOT_HDF5_NAMES_ALONE /* hdf5_library.c: they are names of members there */

@@ -126,7 +126,7 @@ static void put_grid(fz *f)
             put_float(f, r < 3 ? f->ras[r][c] : c == 3);
 }
 
-/* The direction along the axes of the LPS grid; 0 where there is none. */
+/* The direction along the axes of the LPS grid; 0 without a fibre. */
 static void put_unit(fz *f, const float v[3])
 {
     const double length = length_of(v);

@@ -31,7 +31,7 @@ static void fill(hot_context *context, const void *from, size_t axis, size_t fir
     }
 }
 
-/* Image `number` (vectors, then fraction, of fibre 1, then of fibre 2 ...) of the set that `path` asks for. */
+/* Image `number` of the set at `path`: vectors, then fraction, of fibre 1, then of fibre 2 ... */
 static void name_image(const char *path, int number, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;

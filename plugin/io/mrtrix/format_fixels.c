@@ -1,6 +1,6 @@
-/* fixels: MRtrix's fixel directory. index.mif says how many fixels a voxel has and which is its first, directions.mif
- * has a unit vector in scanner axes for each, amplitude.mif a value. The directory appears whole: made
- * beside its name. */
+/* fixels: MRtrix's fixel directory. index.mif holds each voxel's number of fixels and the index of its first,
+ * directions.mif a unit vector in scanner axes for each fixel, amplitude.mif a value. The directory is written under a
+ * temporary name and renamed, so that it appears whole. */
 #define _GNU_SOURCE /* renameat2 */
 #include <dirent.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static void remove_ours(const char *folder, char *path, size_t capacity)
     rmdir(folder);
 }
 
-/* A directory that stands at `path` may be replaced when nothing but our files is in it. *there: it stands. */
+/* An existing directory may be replaced if it contains our files only. *there: whether it exists. */
 static hot_status check_target(hot_context *context, const char *path, int *there)
 {
     struct stat about;
@@ -63,8 +63,8 @@ static hot_status check_target(hot_context *context, const char *path, int *ther
     return status;
 }
 
-/* The new directory to its name. Where one stands the two are exchanged in one step, and the old one has the temporary
- * name then; on a file system that cannot do so neither is there for a moment. */
+/* Renames the new directory. An existing one is exchanged with it atomically and gets the temporary name; on a file
+ * system without that operation there is a moment without either. */
 static hot_status put_in_place(hot_context *context, const char *temporary, const char *target, int there)
 {
     if (there && renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE) == 0)

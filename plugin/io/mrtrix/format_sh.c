@@ -122,7 +122,7 @@ hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tenso
 typedef struct lobes {
     const hot_fiber_field *fibers;
     float *rows;
-    size_t *next; /* row, where the voxels go on */
+    size_t *next; /* the row at which the voxels continue */
 } lobes;
 
 static void fill_lobes(hot_context *context, const void *from, size_t number, size_t first, size_t count,

@@ -139,8 +139,8 @@ static hot_status add_file(hot_context *context, const char *name, const char *f
     return HOT_OK;
 }
 
-/* "half[0:1].dat" stands for half0.dat and half1.dat: numbers and ranges, FIRST:LAST or FIRST:STEP:LAST, as MRtrix has
- * them, separated by commas. Numbers have as many digits as the longest one that is written. */
+/* "half[0:1].dat" means half0.dat and half1.dat: numbers and MRtrix's ranges, FIRST:LAST or FIRST:STEP:LAST, separated
+ * by commas. Numbers are padded to the digits of the longest one in the brackets. */
 static hot_status add_files(hot_context *context, const char *name, char *value, size_t offset, hot_mif_header *header)
 {
     char *open = strchr(value, '['), *close = open ? strchr(open, ']') : NULL, *at = open ? open + 1 : NULL;
@@ -196,8 +196,8 @@ static hot_status read_file(hot_context *context, const char *name, char *value,
     return add_files(context, name, value, (size_t)offset, header);
 }
 
-/* What an image holds after one more of MRtrix's commands, which keep the lines that they do not know, ours among them:
- * unknown after commands that are not listed. */
+/* The content of an image after one more MRtrix command. MRtrix's commands copy unknown header lines, ours included, so
+ * the content is unknown after a command that is not listed. */
 static void run_command(hot_mif_header *header, const char *command)
 {
     static const struct { const char *name; hot_content content; } commands[] = {

@@ -115,7 +115,7 @@ static void close_reader(hot_image *image)
     hot_context_free(image->context, from);
 }
 
-/* What a data file can hold: deflate shrinks at most 1032-fold. */
+/* The largest content of a data file: deflate shrinks at most 1032-fold. */
 static hot_status find_capacity(const hot_image *image, const char *path, size_t *bytes)
 {
     FILE *file = NULL;

@@ -12,7 +12,7 @@
 
 enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
 
-/* The comment that says how strong the data's average single fibre is beside the response. */
+/* The comment with the strength of the data's typical single fibre relative to the response. */
 static const char typical_fiber[] = "Typical fibre:";
 /* The one that says how noisy the voxels were that the response is the mean of. */
 static const char noise_share[] = "Noise over b=0:";

@@ -33,7 +33,7 @@ typedef union header_bytes {
     nifti_2_header two;
 } header_bytes;
 
-/* What both versions say, in the machine's byte order. */
+/* The fields of both versions, in the machine's byte order. */
 typedef struct about {
     size_t bytes; /* of the header */
     int swapped, pair, type;
@@ -230,8 +230,8 @@ static void set_grid(const about *header, hot_grid *grid)
         grid->to_world[axis][axis] = axis < header->axes ? fabs(header->spacing[axis + 1]) : 1;
 }
 
-/* What the intent says: our own word, or NIfTI's code. ITK leaves the size of a symmetric matrix out where DIPY, and
- * the standard, have it. */
+/* The content by the intent: our own name, or NIfTI's code. For a symmetric matrix, DIPY and the standard give the size,
+ * ITK does not. */
 static void set_content(const about *header, hot_image *image)
 {
     static const char own[] = "hotfiber ";

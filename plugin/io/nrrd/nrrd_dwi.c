@@ -77,9 +77,9 @@ static void key_table_fill(const Nrrd *nrrd, size_t volumes, key_table *table)
         }
 }
 
-/* The vector of a B-matrix (xx xy xz yy yz zz): along the eigenvector of its largest eigenvalue, its squared length the
- * trace, which is b. Returns 0 where the matrix is not finite. *linear: whether there is one direction; spherical and
- * planar encoding have none, crossed imaging gradients leave a little beside it. */
+/* The vector of a B-matrix (xx xy xz yy yz zz): along the eigenvector of its largest eigenvalue, with the trace, which
+ * is b, as squared length. Returns 0 if the matrix is not finite. *linear: whether it has one direction; spherical and
+ * planar encoding have none. The other eigenvalues of linear encoding are small, not 0: imaging gradients add to them. */
 static int matrix_to_vector(const double m[6], double g[3], int *linear)
 {
     double a[9] = {m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]}, values[3], vectors[9];
@@ -195,7 +195,7 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
         undirected[v] = !linear;
         if (!nex)
             continue;
-        /* NEX n: this gradient was measured n times in a row; the repeats have no key of their own. */
+        /* NEX n: this gradient was measured n times in a row; the repeats have no keys. */
         char *end;
         long repeats = strtol(nex, &end, 10);
         if (end == nex || repeats < 1 || (size_t)repeats > volumes - v) {

@@ -66,8 +66,8 @@ static void close_reader(hot_image *image)
     hot_context_free(image->context, image->reader);
 }
 
-/* What the header says that the values are: by the kind of an axis, by the names of others' axes, by our own keys.
- * Programs hand keys on that they do not know, so that kinds come first. */
+/* The content by the header: by an axis' kind, other programs' axis labels, our own keys. Kinds come first, because
+ * programs copy keys that they do not know. */
 static hot_status set_content(const Nrrd *nrrd, hot_image *image)
 {
     hot_context *context = image->context;

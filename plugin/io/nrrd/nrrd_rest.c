@@ -1,4 +1,4 @@
-/* What a data file of a detached header holds beside the samples that the header asks for. */
+/* Data files of detached headers that are larger than the header says. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,8 +16,7 @@ static int is_nifti(const unsigned char *head, size_t bytes)
                             (two && (memcmp(head + 4, "n+2", 4) == 0 || memcmp(head + 4, "ni2", 4) == 0)));
 }
 
-/* Bytes of the file after unpacking, as far as that can be told without unpacking it: gzip's last four bytes count the
- * last member's. */
+/* The unpacked size of the file if it is known without unpacking: gzip's last four bytes count the last member's. */
 static size_t bytes_known(FILE *file, size_t there, int packed)
 {
     unsigned char count[4];
@@ -50,7 +49,7 @@ hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file)
         hot_stream_close(context, &stream);
         if (file->skips[i] < (long)sizeof head && is_nifti(head, got))
             return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its data file '%s' begins with a NIfTI header, "
-                                    "which would be taken for samples; add the line `byte skip: -1` above `data file`",
+                                    "which would be read as samples; add the line `byte skip: -1` above `data file`",
                                     file->path, name);
         FILE *again;
         status = hot_file_open(context, name, HOT_FILE_FOUND, &again);
@@ -60,7 +59,7 @@ hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file)
         fclose(again);
         if (known > needed && known / 1032 <= (size_t)about.st_size)
             hot_context_log(context, HOT_LOG_WARNING, "'%s': its data file '%s' holds %zu bytes more than its "
-                            "sizes ask for; if the samples are not at its beginning, a `byte skip` is missing",
+                            "sizes need; if the samples are not at its beginning, a `byte skip` is missing",
                             file->path, name, known - needed);
     }
     return status;

@@ -8,7 +8,7 @@
 #include "nrrdfile.h"
 #include "io/common/stream.h"
 
-/* Whether an integer type has this value; a sign before ULLong's is taken off by strtoull. */
+/* Whether an integer type can represent this value; strtoull accepts a minus sign. */
 static int type_holds(int type, long long whole, const char *word)
 {
     const int is_unsigned = type == nrrdTypeUChar || type == nrrdTypeUShort || type == nrrdTypeUInt;
@@ -35,7 +35,7 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
         word[length] = '\0';
         if (length == 0)
             return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                    "'%s' is truncated: %zu numbers where the header asks for %zu", name, i, count);
+                                    "'%s' is truncated: %zu numbers where the header needs %zu", name, i, count);
         double real = 0;
         long long whole = 0;
         errno = 0;
@@ -83,7 +83,7 @@ static hot_status read_hex(hot_context *context, FILE *file, const char *name, s
             int c = getc(file);
             if (c == EOF)
                 return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                        "'%s' is truncated: %zu bytes of data where the header asks for %zu", name, i,
+                                        "'%s' is truncated: %zu bytes of data where the header needs %zu", name, i,
                                         bytes);
             if (c == ' ' || (c >= '\t' && c <= '\r'))
                 continue;
@@ -137,7 +137,7 @@ static hot_status read_by_teem(hot_context *context, hot_nrrd_file *file, FILE *
                : HOT_OK;
 }
 
-/* Past so many lines, or bytes, of a file as it lies there. */
+/* Skips so many lines, or bytes, of the file before it is unpacked. */
 static hot_status skip_plain(hot_context *context, FILE *from, const char *name, const char *unit, long count)
 {
     hot_status status = HOT_OK;
@@ -146,8 +146,7 @@ static hot_status skip_plain(hot_context *context, FILE *from, const char *name,
     for (long done = 0; status == HOT_OK && done < count;) {
         const int c = getc(from);
         if (c == EOF)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld %s that are to be skipped",
-                                    name, count, unit);
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld %s to skip", name, count, unit);
         done += !lines || c == '\n';
         if (++passed % 0x100000 == 0)
             status = hot_context_check(context, "reading");
@@ -208,7 +207,7 @@ static hot_status open_data(hot_context *context, const hot_nrrd_file *file, siz
     return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "a data file of '%s'", file->path);
 }
 
-/* Opens the data file of this number where it is not open yet. */
+/* Opens the data file of this number if it is not open. */
 static hot_status open_part(hot_context *context, hot_nrrd_file *file, size_t number)
 {
     const char *name = file->count ? file->names[number] : file->path;

@@ -1,6 +1,6 @@
 /* An NRRD file in two steps: open (header parsed and checked, nothing large allocated) and read (samples into the
- * caller's memory). What the header says about the array is parsed by Teem; where the bytes lie and how they get into
- * memory is done here, so that every file name, size and limit is checked before it is acted on. */
+ * caller's memory). Teem parses the header's description of the array. Our code finds and reads the bytes, so that every
+ * file name, size and limit is checked before use. */
 #ifndef HOT_PLUGIN_NRRDFILE_H
 #define HOT_PLUGIN_NRRDFILE_H
 
@@ -10,7 +10,7 @@
 #include "nrrdio.h"
 
 typedef struct hot_nrrd_file {
-    char *path;          /* as asked for, for messages; "-" is standard input */
+    char *path;          /* the caller's, for messages; "-" is standard input */
     char *folder;        /* where relative data file names start */
     FILE *stream;        /* standing behind the attached header; NULL when the data are in other files */
     Nrrd *nrrd;          /* header only: data is NULL */

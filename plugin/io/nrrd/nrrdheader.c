@@ -106,7 +106,7 @@ static hot_status text_append(hot_context *context, text *to, const char *bytes,
 static hot_status read_text(hot_context *context, hot_nrrd_file *file, FILE *from, text *header, int *blank)
 {
     char line[4096];
-    /* of the current line so far (the magic is there), whatever part of it is in `line` */
+    /* length of the current line so far (magic included), even where `line` holds only a part of it */
     size_t length = header->used;
     size_t held = 0, passed = 0;
     *blank = 0;
@@ -229,7 +229,7 @@ static hot_status expand_names(hot_context *context, hot_nrrd_file *file, const 
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s': data file '%.*s' must hold one %%d (as in %%03d) for the file's number",
                                 file->path, (int)(length < 200 ? length : 200), value);
-    /* Before anything is computed with them: the numbers come as they stand in the file. */
+    /* Before anything is computed with the file's numbers. */
     const long far = 1000000000, most = HOT_DATA_FILES_MAX;
     const int bounded = min >= -far && min <= far && max >= -far && max <= far && step >= -far && step <= far;
     long number = bounded && step != 0 ? (max - min) / step + 1 : 0;
@@ -288,8 +288,8 @@ static hot_status check_length(hot_context *context, const hot_nrrd_file *file, 
  * second. No scan has so many volumes. */
 enum { KEYS_MAX = 10000, TEEM_TEXT_MAX = 4 << 20 };
 
-/* Takes the fields about data files out of the header text; what is left is for Teem. A LIST runs to the end of the
- * text. Also sees whether the required fields are there (Teem does not, for text in memory). */
+/* Removes the fields about data files from the header text; Teem parses the others. A LIST runs to the end of the text.
+ * Also checks that the required fields exist (Teem does not, for text in memory). */
 static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, text *header, long *byte_skip)
 {
     hot_status status = HOT_OK;
@@ -320,8 +320,8 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
             }
             status = add_name(context, file, name, strlen(name), skip);
         } else if (line[0] == '#') {
-            /* Comments are not for Teem: it strips their last blanks, and where there is nothing else it goes on before
-             * its copy, byte by byte (airOneLinify; on big-endian machines a chunk's size may be a blank). */
+            /* Teem gets no comments: it strips trailing blanks, and of a comment of blanks alone also the bytes in front
+             * of its copy (airOneLinify; on big-endian machines a chunk's size may be a blank). */
         } else if ((value = field_value(line, "datafile"))) {
             int taken = 0;
             if (file->count)

@@ -51,7 +51,7 @@ void hot_nrrd_free(hot_context *context, Nrrd *nrrd)
 
 /* ---- out ---- */
 
-/* The header, by Teem, into the stream. What can fail here is memory; a full disk shows in hot_output_finish. */
+/* Teem writes the header into the stream. Only memory can fail here; hot_output_finish detects a full disk. */
 static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char *path, NrrdIoState *nio, FILE *to)
 {
     char *text = NULL, reason[512];
@@ -62,7 +62,7 @@ static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char 
     hot_nrrd_unlock();
     if (bad)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(path), reason);
-    /* Teem puts "./" before a data file beside its header; it says nothing, and others' readers know the plain name. */
+    /* Teem puts "./" before a data file in the header's folder; some readers only know the plain name. */
     static const char field[] = "\ndata file: ", dot[] = "./";
     char *name = strstr(text, field);
     name = name ? name + strlen(field) : NULL;
@@ -73,8 +73,8 @@ static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char 
     return HOT_OK;
 }
 
-/* The samples as they are, or compressed. Not by Teem, which would hold its lock all the while: two runs write at
- * once. */
+/* Writes the samples, plain or compressed. Teem would hold its lock meanwhile, so that two runs could not write at the
+ * same time. */
 static hot_status put_samples(hot_context *context, const Nrrd *nrrd, const char *path, int compress, FILE *to)
 {
     const size_t bytes = nrrdElementNumber(nrrd) * nrrdElementSize(nrrd);
@@ -233,14 +233,14 @@ hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int firs
     return HOT_OK;
 }
 
-/* Millimetres in a unit; what is not known is taken for mm, with a warning. */
+/* Millimetres in a unit; an unknown unit counts as mm, with a warning. */
 static double unit_scale(hot_context *context, const char *unit)
 {
     if (!unit || !*unit)
         return 1;
     const double mm = hot_unit_in_mm(unit);
     if (mm == 0)
-        hot_context_log(context, HOT_LOG_WARNING, "'%.40s' is no unit of length that is known: lengths are taken as mm",
+        hot_context_log(context, HOT_LOG_WARNING, "'%.40s' is not a known unit of length: lengths are read as mm",
                         unit);
     return mm > 0 ? mm : 1;
 }

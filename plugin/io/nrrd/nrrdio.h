@@ -44,7 +44,7 @@ hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int firs
  * spacings (or 1 mm) and HOT_SPACE_UNKNOWN. */
 hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsigned int axes[3], hot_grid *grid);
 
-/* Teem's version, as it is loaded. */
+/* The version of the loaded Teem. */
 const char *hot_nrrd_teem_version(void);
 
 /* One key/value. */

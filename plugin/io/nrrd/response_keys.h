@@ -11,7 +11,7 @@ hot_status hot_nrrd_find_key(hot_context *context, const Nrrd *nrrd, const char 
 
 /* Sets hotfiber_response (zonal coefficients, rows separated by ;) and hotfiber_response_b; NULL = none. */
 hot_status hot_nrrd_set_response(hot_context *context, Nrrd *nrrd, const hot_response *response);
-/* Reads them: *response stays as it is when the keys are absent. Errors: HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
+/* Reads them; without the keys *response does not change. Errors: HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 hot_status hot_nrrd_get_response(hot_context *context, const char *path, const Nrrd *nrrd, hot_response **response);
 
 #endif

@@ -1,5 +1,5 @@
 /* Tensor fields as NRRD: axis 0 = confidence and unique values, labelled as Teem's tijk library names such tensors,
- * then i j k. What the model needs to be read again stands in key/values that begin with "hotfiber_". */
+ * then i j k. The model's parameters are key/values that begin with "hotfiber_". */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +149,8 @@ static hot_status get_keys(hot_context *context, const char *path, const Nrrd *n
     return status;
 }
 
-/* The samples as floats, with a confidence in front of each tensor; a tensor without one is taken as fitted where it is
- * not 0. */
+/* The samples as floats, with a confidence in front of each tensor. In files without confidence, every tensor other than
+ * 0 counts as fitted. */
 static void copy_values(const Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels, float *values)
 {
     const size_t row = layout->unique + 1, from_row = nrrd->axis[0].size, before = masked ? 1 : 0;
@@ -168,8 +168,8 @@ static void copy_values(const Nrrd *nrrd, const struct layout *layout, int maske
     }
 }
 
-/* Moves the values into the field and frees the rest: a whole brain's tensors lie in memory once where they are stored
- * as they are held, which is how they are written, and else twice no longer than they must. */
+/* Moves the values into the field and frees the rest. Files in our own layout need a whole brain's tensors in memory only
+ * once, other files twice for a moment. */
 static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels,
                               hot_tensor_field *field)
 {

@@ -4,8 +4,8 @@
 
 #include "symtensor/sphere.h"
 
-/* design[p * terms + j]: what value j of a tensor adds to A x_p^m, for directions turned by the transposed `frame`
- * (NULL = as they are). */
+/* design[p * terms + j]: the factor of value j of a tensor in A x_p^m, for directions rotated by the transposed `frame`
+ * (NULL = not rotated). */
 static void fill_design(size_t terms, const int *exponents, const double *multiplicity, const double (*frame)[3],
                         size_t points, const double *directions, double *design)
 {

@@ -1,4 +1,4 @@
-/* odx: an ODX archive, a zip file without compression. header.json (grid and counts), mask.uint8 (1 where there are
+/* odx: an ODX archive, a zip file without compression. header.json (grid and counts), mask.uint8 (1 in voxels with
  * fibres, k fastest), offsets.uint32 (a voxel's first fibre; voxels in the order of the mask), directions.3.float32
  * (unit, scanner RAS), dpf/amplitude.float32. */
 #include <errno.h>
@@ -34,7 +34,7 @@ static unsigned char *put2(unsigned char *to, uint32_t value)
 
 static unsigned char *put4(unsigned char *to, uint32_t value) { return put2(put2(to, value), value >> 16); }
 
-/* What the local and the central header of an entry have in common, from "version needed" to the name's length. */
+/* The common part of an entry's local and central headers, from "version needed" to the name's length. */
 static unsigned char *put_common(unsigned char *to, const entry *e)
 {
     to = put2(to, 20); /* version */
@@ -152,8 +152,8 @@ hot_status hot_write_odx(hot_context *context, const hot_fiber_field *fibers, co
         total += entries[i].bytes + 256;
     if (total > UINT32_MAX)
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "%zu voxels with %zu fibres need %zu bytes, and an ODX archive as it is written here "
-                                "holds 4 GiB", voxels, count, total);
+                                "%zu voxels with %zu fibres need %zu bytes, but an ODX archive without zip64 holds 4 GiB",
+                                voxels, count, total);
     for (int i = 0; i < ENTRIES && status == HOT_OK; i++) {
         entries[i].data = hot_context_alloc(context, entries[i].bytes ? entries[i].bytes : 1, 1);
         status = entries[i].data ? HOT_OK : HOT_ERROR_MEMORY;

@@ -321,7 +321,7 @@ static void draw_legend(const hot_picture *picture)
 
 /* ---- The whole ------------------------------------------------------------------------------------------- */
 
-/* As PNG. fast: libpng's fast mode; the other one, which aims at a small file, takes longer than the drawing. */
+/* Writes a PNG. fast: libpng's fast mode; its default mode takes longer than the drawing. */
 static hot_status put_png(hot_context *context, cairo_surface_t *surface, int fast, FILE *file)
 {
     const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);

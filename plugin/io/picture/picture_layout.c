@@ -80,7 +80,7 @@ static void arrange(const double mm[3], double largest_scale, hot_picture_layout
     const double legend_width = 24 * font, legend_height = 17 * font, least = 14 * font;
     /* Two by two: coronal and sagittal above, axial and the legend below, so that they line up. */
     double square = fmin((LARGEST - 4 * side) / (mm[0] + mm[1]), (LARGEST - 2 * (over + under)) / (mm[2] + mm[1]));
-    /* Flat volumes leave that mostly empty: one below the other, the legend beside them. */
+    /* Flat volumes would leave that mostly empty: stack the slices, with the legend at their side. */
     double column = fmax(mm[0], mm[1]);
     double stacked = fmin((LARGEST - 4 * side - legend_width) / column,
                           (LARGEST - 3 * (over + under)) / (mm[1] + 2 * mm[2]));
@@ -118,8 +118,8 @@ double hot_picture_largest_scale(const hot_picture_layout *layout)
 
 void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout)
 {
-    /* world axes of a panel: across, down, through; and which way they go on the screen. Radiological: the patient's
-     * right is on the left; seen from the side, the front is on the left. */
+    /* A panel's world axes: across, down, through; and their directions on the screen. Radiological: the patient's right
+     * is on the left; in sagittal slices, the front is on the left. */
     static const struct { const char *name; int across, down, through; } views[3] = {
         {"coronal", 0, 2, 1}, {"sagittal", 1, 2, 0}, {"axial", 0, 1, 2}};
     double ras[3][4], unit[3][3], mm[3];

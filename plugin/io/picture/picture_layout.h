@@ -37,7 +37,7 @@ double hot_picture_largest_scale(const hot_picture_layout *layout);
 void hot_panel_size(const hot_picture_layout *layout, const hot_panel *panel, size_t *columns, size_t *rows);
 void hot_panel_voxel(const hot_picture_layout *layout, const hot_panel *panel, size_t column, size_t row, size_t at[3]);
 
-/* Up to two letters for a direction in RAS: the axis it follows, and a second one where it leans over 15 degrees.
+/* Up to two letters for a direction in RAS: its main axis, and a second one if it deviates by more than 15 degrees.
  * known = 0: the world has no anatomy, "+x" "-y" ... */
 void hot_direction_letters(const double direction[3], int known, char letters[3]);
 

@@ -32,7 +32,7 @@ FILE *hot_png_begin(hot_context *context, hot_png *png)
 
 hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status)
 {
-    int failed = file && ferror(file); /* before fclose: nothing may be asked of a closed file */
+    int failed = file && ferror(file); /* before fclose: a closed file must not be used */
     if (file && (fclose(file) != 0 || !png->bytes)) /* without memory glibc's closes well, and there are no bytes */
         failed = 1;
     if (status == HOT_OK && failed)

@@ -1,4 +1,4 @@
-/* One slice of a layout as a PNG in memory, without text: for pages that put their own beside it. */
+/* One slice of a layout as a PNG in memory, without text: pages add their own. */
 #ifndef HOT_PLUGIN_PLANE_H
 #define HOT_PLUGIN_PLANE_H
 

@@ -1,5 +1,5 @@
-/* vtp: every fibre as a line segment in VTK's XML PolyData, for ParaView and Slicer. LPS mm, and the
- * field data say so. */
+/* vtp: every fibre as a line segment in VTK's XML PolyData, for ParaView and Slicer. Coordinates are LPS, in mm; the
+ * field data name the space. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { BLOCK = 4096 }; /* segments made at a time */
 
-/* What the file holds, in this order. */
+/* The arrays of the file, in this order. */
 enum { POINTS, CONNECTIVITY, OFFSETS, DIRECTION, AMPLITUDE, FIBER, COLOR, ARRAYS };
 static const struct array {
     const char *type, *name;
