@@ -1,6 +1,6 @@
 # Commands with their manual page, headers, libraries, a CMake package (find_package(hotfiber)) and pkg-config files.
 include(CMakePackageConfigHelpers)
-# What brings VTK along is a component of its own: a package of its own for those who want it (HotfiberPackage.cmake).
+# libhotvtk, which needs VTK, is a separate component and package (HotfiberPackage.cmake).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME hotfiber)
 
 set(hot_targets hotkernels hotarrays)
@@ -45,8 +45,8 @@ install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotf
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
 
 # Paths relative to the file itself, so that an installed tree can be moved.
-# What a program needs besides when it is linked statically (pkg-config --static) are names of libraries, not packages:
-# pkg-config would ask for those of every program.
+# The further libraries of a static link (pkg-config --static) are named as libraries, not as packages, which pkg-config
+# would require of every program.
 function(hot_pkgconfig name description component requires)
   get_target_property(static ${name} HOT_STATIC_USES)
   if(NOT static)
@@ -101,7 +101,8 @@ if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
   add_custom_target(hotfiber_completion ALL DEPENDS ${hot_completion})
   install(FILES ${hot_completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
-# The module for 3D Slicer and its kind: hosts are told this folder. The example of a host is documentation.
+# The module for 3D Slicer and similar hosts, whose module path must include this folder. The example host is
+# documentation.
 if(TARGET HotFiberLib)
   install(TARGETS HotFiber HotFiberLib RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/hotfiber/cli-modules
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hotfiber/cli-modules)
@@ -111,7 +112,7 @@ if(TARGET HotFiberLib)
 endif()
 install(FILES README.md NEWS.md SECURITY.md CITATION.cff docs/glossary.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-# What Debian's packages are to hold besides. The date is the version's.
+# Further files of the Debian packages. The date is the version's.
 set(hot_release_date "Wed, 25 Nov 2026 12:00:00 +0000")
 foreach(package hotfiber hotfiber-vtk)
   if(NOT TARGET hotfiber OR (package STREQUAL hotfiber-vtk AND NOT TARGET hotvtk))

@@ -1,6 +1,6 @@
-# LAPACK when it is there: OpenBLAS, or another. One line says which; without, the kernels use their own code. They load
-# it when they want it (kernels/common/lapack.h): by its soname, or else from where it is here.
-set(HOTFIBER_LAPACK AUTO CACHE STRING "LAPACK in the CPU's eigenvalue kernels: AUTO (when it is there) or OFF")
+# LAPACK, if it is installed: OpenBLAS or another, named in a message. Otherwise the kernels use their own code. They
+# load it at run time (kernels/common/lapack.h), by its soname, else by its path on this machine.
+set(HOTFIBER_LAPACK AUTO CACHE STRING "LAPACK in the CPU's eigenvalue kernels: AUTO (if installed) or OFF")
 set_property(CACHE HOTFIBER_LAPACK PROPERTY STRINGS AUTO OFF)
 set(HOT_LAPACK_LIBRARY_FOUND "")
 if(HOTFIBER_LAPACK)

@@ -1,6 +1,5 @@
-# The libraries of others that the whole project is built with. What it cannot do without is listed in one line with the
-# Debian packages that bring it; each of the rest that is missing leaves out what needs it, which one line says too.
-# For the kernels alone nothing here is looked for.
+# Libraries of others. If a required one is missing, configuring stops with the names of the Debian packages; a missing
+# optional one disables a feature, with a message. The kernels alone need none.
 if(HOTFIBER_KERNELS_ONLY)
   return()
 endif()
@@ -43,7 +42,7 @@ if(hot_missing)
     " hotfiber: missing Debian packages: ${hot_missing} (the kernels alone need none: cmake --preset kernels-only)")
 endif()
 
-set(HOTFIBER_HDF5 AUTO CACHE STRING "DIPY's .pam5 files: AUTO (when HDF5 is there) or OFF")
+set(HOTFIBER_HDF5 AUTO CACHE STRING "DIPY's .pam5 files: AUTO (if HDF5 is installed) or OFF")
 set_property(CACHE HOTFIBER_HDF5 PROPERTY STRINGS AUTO OFF)
 if(HOTFIBER_HDF5)
   hot_find_module(HDF5 hdf5.h MODULE hdf5-serial hdf5)

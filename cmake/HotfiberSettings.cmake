@@ -12,10 +12,10 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-# Programs find the libraries beside them, wherever the tree is put, in the build by the same path as installed: nothing
-# of them changes then. (CMake would pad a shorter path of the build with colons, and the loader takes an empty element
-# for the current folder.) No name of the build folder is in what is built, so that the same sources and flags give the
-# same bytes anywhere. Libraries of others that are outside the system's folders are found, too.
+# Programs find our libraries relative to themselves, in the build as when installed, so that installing does not change
+# the files. (CMake would pad a build's RPATH with colons, and to the loader an empty element is the current folder.) No
+# path of the build folder gets into the files: the same sources and flags give the same bytes. Libraries outside the
+# system's folders are found, too.
 file(RELATIVE_PATH hot_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set(CMAKE_INSTALL_RPATH "$ORIGIN/${hot_libraries}" "$ORIGIN" "$ORIGIN/../lib") # the last: in the build
 list(REMOVE_DUPLICATES CMAKE_INSTALL_RPATH)
@@ -78,10 +78,10 @@ endif()
 if(HOTFIBER_OPENMP)
   find_package(OpenMP COMPONENTS C REQUIRED)
   set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-fopenmp${hot_cuda_hardened}) # for the compiler behind nvcc
-else() # a header that stands in for OpenMP's
+else() # a header replaces OpenMP's
   add_library(OpenMP::OpenMP_C INTERFACE IMPORTED GLOBAL)
   target_include_directories(OpenMP::OpenMP_C INTERFACE ${CMAKE_SOURCE_DIR}/kernels/common/one_thread)
-  # What only a pragma names (threads) is unused then.
+  # Variables that only a pragma uses (threads) are unused then.
   target_compile_options(OpenMP::OpenMP_C INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd -Wno-unknown-pragmas -Wno-unused-variable -Wno-unused-parameter>)
   set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas${hot_cuda_hardened})

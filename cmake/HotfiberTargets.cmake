@@ -1,5 +1,5 @@
-# What programs are linked with is libNAME.so.HOT_SOVERSION: until 1.0 each MINOR has an interface of its own, then each
-# MAJOR (docs/releases.md).
+# The sonames are libNAME.so.HOT_SOVERSION: until 1.0 each MINOR version has its own interface, then each MAJOR version
+# (docs/releases.md).
 set(HOT_SOVERSION ${PROJECT_VERSION_MAJOR})
 if(HOT_SOVERSION EQUAL 0)
   set(HOT_SOVERSION 0.${PROJECT_VERSION_MINOR})
@@ -25,13 +25,12 @@ check_linker_flag(C LINKER:--undefined-version HOT_LINKER_UNDEFINED_VERSION)
 set(HOT_UNDEFINED_VERSION $<$<BOOL:${HOT_LINKER_UNDEFINED_VERSION}>:LINKER:--undefined-version>)
 set(HOT_SYMBOLS_MAP ${HOT_UNDEFINED_VERSION} LINKER:--version-script=${CMAKE_BINARY_DIR}/symbols.map)
 
-option(HOTFIBER_STATIC "Static libraries beside the shared ones" ON)
+option(HOTFIBER_STATIC "Static libraries in addition to the shared ones" ON)
 
-# hot_library(NAME OBJECTS target ... [ON our-library ...] [USES library ...] [LINK_OPTIONS option ...]): object files
-# that are compiled once, linked twice. NAME is the shared library with its public symbols, which its users link against
-# without knowing what it USES; NAME_static is the same for programs that are to have it inside, and what they then link
-# with is what it USES, by the names of STATIC_USES; NAME_internal is static, for the commands and for tests that look
-# inside.
+# hot_library(NAME OBJECTS target ... [ON our-library ...] [USES library ...] [LINK_OPTIONS option ...]): links the same
+# object files into three libraries. NAME is shared and exports the public symbols; its users do not link with the
+# libraries that it USES. NAME_static is for programs that include it; these link with STATIC_USES, the names of those
+# libraries. NAME_internal is static, for our commands and for tests of internals.
 function(hot_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OBJECTS;ON;USES;STATIC_USES;LINK_OPTIONS")
   list(TRANSFORM arg_OBJECTS REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")

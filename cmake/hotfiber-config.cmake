@@ -1,8 +1,8 @@
 # find_package(hotfiber [COMPONENTS kernels arrays hotfiber view vtk static]): the targets hotfiber::hotkernels,
 # hotfiber::hotarrays, hotfiber::hotfiber, hotfiber::hotview and hotfiber::hotvtk, as far as they are installed;
-# `static`: those of static libraries, hotfiber::hotfiber_static and so on. Without components all that is there.
+# `static`: the static libraries, hotfiber::hotfiber_static and so on. Without components: all installed ones.
 include("${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake" OPTIONAL) # a package of its own
+include("${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake" OPTIONAL) # from a separate package
 
 set(_hotfiber_target_kernels hotkernels)
 set(_hotfiber_target_arrays hotarrays)

@@ -9,7 +9,7 @@ name=$(basename "$command")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Help text of a subcommand -> roff. Indented lines stay as they are (examples), "  -x VALUE  text" under "options:"
+# Help text of a subcommand -> roff. Indented lines are examples and stay literal, "  -x VALUE  text" under "options:"
 # become tagged paragraphs, the rest is filled.
 cat >"$work/roff.awk" <<'AWK'
 function escaped(text) {

@@ -1,9 +1,9 @@
-"""What a build consists of, as CycloneDX 1.5 (JSON) on standard output: hotfiber itself, and every library that its
-programs and libraries are linked with, with the version and licence that Debian's packages give.
+"""Prints the software bill of materials of a build as CycloneDX 1.5 (JSON): hotfiber itself and every library that its
+programs and libraries are linked with, with version and licence by Debian's packages.
 
     python3 cmake/sbom.py BUILD_FOLDER
 
-Nothing in it depends on when or where it is written: no times, no serial number; components are sorted."""
+It is reproducible: no times, no serial number; components are sorted."""
 import glob
 import hashlib
 import json
@@ -14,7 +14,7 @@ import sys
 
 
 def output(*words, partly=False):
-    """partly: also what a command told that then failed, as it did not know all."""
+    """partly: also the output of a command that failed because it could not answer everything."""
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     return done.stdout if done.returncode == 0 or partly else ""
 

@@ -44,7 +44,7 @@ hot_python() {
     if ! { /usr/bin/python3 -m venv --system-site-packages --without-pip "$python" &&
         "$python/bin/python" "$(echo /usr/share/python-wheels/pip-*.whl)/pip" install --quiet \
             --disable-pip-version-check odx==0.3.0; } >"$build/python.log" 2>&1; then
-        say "odx could not be installed ($build/python.log); tests go on without it"
+        say "odx could not be installed ($build/python.log); the tests that need it are skipped"
         rm -rf "$python"
     fi
 }
@@ -89,7 +89,7 @@ hot_setup() {
         hot_python & # it waits for the network
         hot_python=$!
     fi
-    # A build folder that somebody configured keeps its options; what was configured for the demo gets the tests.
+    # A build folder that somebody configured keeps its options; the demo's gets the tests.
     if [ ! -f "$build/CMakeCache.txt" ] ||
         { [ $tests = ON ] && grep -q '^HOTFIBER_TESTS:.*=OFF$' "$build/CMakeCache.txt"; }; then
         say "configuring"

@@ -1,4 +1,4 @@
-/* What the values of a voxel are: what files say of themselves, and what readers take them for. */
+/* The content of a voxel's values, by a file's header or by its values. */
 #ifndef HOT_PLUGIN_CONTENT_H
 #define HOT_PLUGIN_CONTENT_H
 
@@ -28,7 +28,7 @@ typedef enum hot_tensor_layout {
 /* The word that our own files have for a content: the NRRD key and the MIF line hotfiber_content, and, behind
  * "hotfiber ", NIfTI's intent_name. */
 const char *hot_content_word(hot_content content);
-/* HOT_CONTENT_UNKNOWN where there is no such word, or none (NULL). */
+/* HOT_CONTENT_UNKNOWN for an unknown word or NULL. */
 hot_content hot_content_find(const char *word);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-/* How the samples of a DWI lie in memory: in the type of the file, reached by strides. */
+/* The memory layout of a DWI's samples: the file's type, with strides. */
 typedef enum hot_sample {
     HOT_SAMPLE_I8, HOT_SAMPLE_U8, HOT_SAMPLE_I16, HOT_SAMPLE_U16, HOT_SAMPLE_I32, HOT_SAMPLE_U32,
     HOT_SAMPLE_I64, HOT_SAMPLE_U64, HOT_SAMPLE_F32, HOT_SAMPLE_F64
@@ -61,7 +61,7 @@ struct hot_dwi {
     hot_dwi_summary *summary; /* owned; NULL until hot_dwi_keep_summary */
 };
 
-/* What messages call it: the file it came from, or "the data set". */
+/* Its name in messages: the file's, or "the data set". */
 const char *hot_dwi_name(const hot_dwi *dwi);
 
 struct hot_mask {
@@ -106,8 +106,8 @@ struct hot_fiber_field {
 /* size[0] * size[1] * size[2]; 0 when that overflows. */
 size_t hot_grid_voxels(const hot_grid *grid);
 
-/* What a grid that a caller has made may be: sizes above 0 whose product fits, a matrix that is finite and has an
- * inverse, a known space. Errors: HOT_ERROR_ARGUMENT with the parameter "grid". */
+/* Checks a caller's grid: sizes above 0 whose product fits, a finite invertible matrix, a known space. Errors:
+ * HOT_ERROR_ARGUMENT with the parameter "grid". */
 hot_status hot_grid_check(hot_context *context, const hot_grid *grid);
 
 /* Sorts volumes into shells from dwi->b (fills shells, shell_b, shell_of, has_b0). Called by every reader. */
@@ -118,7 +118,7 @@ hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_
 /* The rule of a mask that a function is given: of the grid's sizes, or NULL, which becomes a mask of all voxels, *made:
  * to be destroyed with the rest. */
 hot_status hot_mask_take(hot_context *context, const hot_mask **mask, const hot_grid *grid, hot_mask **made);
-/* The same where a whole function goes on with it: returns what `call` gives, in which `all` is such a mask. */
+/* The same for a whole function: returns the value of `call`, in which `all` is such a mask. */
 #define HOT_RETURN_WITH_ALL(context, grid, call)                                                                       \
     do {                                                                                                               \
         hot_mask *all = NULL;                                                                                          \

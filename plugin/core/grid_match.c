@@ -200,7 +200,7 @@ hot_status hot_grid_match(hot_context *context, const char *what, const char *na
         return HOT_OK;
     }
     relate(image, grid, m, &same);
-    if (!same && !one_world) { /* one has a space and the other axes without a meaning */
+    if (!same && !one_world) { /* one has a space, the other only axes */
         if (!same_sizes)
             return other_sizes(context, what, name, image, whose, grid);
         hot_context_log(context, HOT_LOG_WARNING,

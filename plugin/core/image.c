@@ -1,4 +1,4 @@
-/* What the readers of images share. */
+/* Common code of the image readers. */
 #include "image.h"
 
 #include <string.h>
@@ -53,8 +53,8 @@ void hot_image_warn_unplaced(const hot_image *image)
 {
     if (!hot_grid_placed(&image->grid))
         hot_context_log(image->context, HOT_LOG_WARNING,
-                        "'%s' does not say where its voxels are (no sform, qform or space): its axes are taken for "
-                        "right, anterior, superior; where that is wrong, directions are", image->name);
+                        "'%s' has no position (no sform, qform or space): its axes are read as right, anterior, "
+                        "superior; if that is wrong, directions are wrong", image->name);
 }
 
 hot_status hot_image_check_one_list(const hot_image *image, const char *what)

@@ -1,5 +1,5 @@
-/* An image file as it was read: any number of values for each voxel (one in a mask, coefficients, volumes), in the type
- * of the file, whatever its format. What DWI data, masks, noise maps, harmonics and directions are read through. */
+/* An image file of any format: any number of values for each voxel (one in a mask, coefficients, volumes), in the
+ * file's type. DWI data, masks, noise maps, harmonics and directions are read through it. */
 #ifndef HOT_PLUGIN_IMAGE_H
 #define HOT_PLUGIN_IMAGE_H
 
@@ -14,10 +14,10 @@ typedef struct hot_image {
     size_t values;        /* per voxel */
     int value_axes;       /* how many axes of more than one sample these lie along; 0 = one value */
     size_t last_values;   /* how many lie along the last of these axes; 1 = there is none */
-    /* What the header says that the values are, by which word of it, and, of tensors, their layout. */
+    /* The content by the header, the header's word for it, and the layout of tensors. */
     hot_content content;
     hot_tensor_layout layout;
-    const char *content_said; /* static; NULL = nothing is said */
+    const char *content_said; /* static; NULL = the header does not tell */
     /* Value n of voxel (i, j, k) at data[i*stride[0] + j*stride[1] + k*stride[2] + position[n]], in elements of
      * `sample`, in the machine's byte order; value = slope * sample + intercept. */
     hot_sample sample;
@@ -32,8 +32,8 @@ typedef struct hot_image {
     /* How its format reads the samples. */
     hot_status (*read)(struct hot_image *image, void *data);
     void (*close)(struct hot_image *image);
-    /* Instead of all of them: `bytes` bytes from byte `at` of the samples on, as they lie in the file; NULL where the
-     * format has no such way. seeks: spans can be anywhere; else each lies behind the one before. */
+    /* Reads a part: `bytes` bytes from byte `at` of the samples, in the file's order; NULL if the format cannot. seeks:
+     * spans can be in any order; else in ascending order. */
     hot_status (*read_span)(void *image, size_t at, void *to, size_t bytes);
     int seeks, swapped;
     void *reader;
@@ -51,7 +51,7 @@ struct hot_input;
 hot_status hot_image_open_input(hot_context *context, struct hot_input *input, hot_image *image);
 /* Refuses what cannot be in this machine's memory. Errors: HOT_ERROR_FORMAT. */
 hot_status hot_image_fits(const hot_image *image);
-/* Reads the samples, where they are not read yet. Errors: those, and HOT_ERROR_CANCELLED. */
+/* Reads the samples unless they were read. Errors: those, and HOT_ERROR_CANCELLED. */
 hot_status hot_image_read(hot_image *image);
 /* Both. */
 hot_status hot_image_load_all(hot_context *context, const char *path, hot_image *image);

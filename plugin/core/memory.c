@@ -16,7 +16,7 @@
 
 #include "common/spill.h"
 
-/* The number that a file begins with; `otherwise` where it is not there, or says "max". */
+/* The number at the beginning of a file; `otherwise` if the file is missing or contains "max". */
 static size_t read_number(const char *folder, const char *name, size_t otherwise)
 {
     char path[PATH_MAX];
@@ -44,7 +44,7 @@ void hot_memory_release(void *array, size_t bytes)
         madvise((char *)array + before, (bytes - before) / page * page, MADV_DONTNEED);
 }
 
-/* The bytes of a line "NAME: ... kB"; `otherwise` where there is none. */
+/* The bytes of a line "NAME: ... kB"; `otherwise` without such a line. */
 static size_t read_kilobytes(const char *path, const char *name, size_t otherwise)
 {
     char line[256];
@@ -68,7 +68,7 @@ size_t hot_memory_peak(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (size_t)usage.ru_maxrss : 0;
 }
 
-/* What a group and those above it leave; files that are cached count as free. */
+/* The free memory within the limits of a cgroup and its parents; cached files count as free. */
 static size_t left_by(const char *root, const char *group, const char *limit, const char *used)
 {
     char folder[PATH_MAX];
@@ -116,7 +116,7 @@ size_t hot_memory_free(void)
     return least;
 }
 
-/* The folder that a file or folder is in; 0 where that is not known or takes no files. */
+/* The parent folder of a file or folder; 0 if it is unknown or not writable. */
 static int folder_of(const char *output, char folder[HOT_MEMORY_FOLDER])
 {
     if (!output || strcmp(output, "-") == 0 || strlen(output) >= HOT_MEMORY_FOLDER)

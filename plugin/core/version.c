@@ -1,4 +1,4 @@
-/* What every folder of the plugin needs: version, grids, strings. */
+/* Common functions of the plugin: version, grids, strings. */
 #include "fields.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Samples that were clipped share one value, the file's largest or nearly so, while the histogram thins out below it.
+/* Clipped samples share one value, the file's largest or nearly so, while the histogram thins out below it.
  *
- * Per voxel only the largest sample counts: repeated volumes do not make a plateau. The number of voxels at a value is
- * compared with what the values just below it let expect; a voxel whose own volumes share a maximum says nothing. */
+ * Only each voxel's largest sample counts, so that repeated volumes do not make a plateau. The number of voxels at a
+ * value is compared with the number expected from the values just below it. */
 #include "ceiling.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ enum {
     MAX_SPIKED = 10,    /* and at most one in so many */
     MIN_SHARED = 50     /* voxels, to call a value that most of them share a ceiling */
 };
-/* Where the voxels below are looked for, relative to the value. */
+/* The range of the values just below, relative to the value. */
 static const double window[] = {0.9, 0.8, 0.65, 0.5};
 /* Signals computed without noise are alike up to rounding. */
 static const double rounding = 1e-6;

@@ -5,7 +5,7 @@
 #include "common/arguments.h"
 #include "common/entry.h"
 
-/* Signals of a slab that are in memory beside the result. */
+/* Signals of a slab that are in memory in addition to the result. */
 enum { SLAB_BYTES = 256 << 20 };
 
 /* An empty data set like the given one, for float samples voxel by voxel. */
@@ -58,7 +58,7 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
     if (status != HOT_OK)
         return status;
     hot_denoise_window(&slab, size, volumes, window, step);
-    /* What a slab needs on either side is read again for the next one: they are not thinner than that. */
+    /* The margins of a slab are read again for the next one: slabs are not thinner than these. */
     const size_t margin = window[2] - 1, fits = SLAB_BYTES / (plane * volumes * sizeof(float));
     const size_t thick = fits > 4 * margin + 1 ? fits - 2 * margin : 2 * margin + 1;
     const size_t most = thick + 2 * margin < size[2] ? thick + 2 * margin : size[2];

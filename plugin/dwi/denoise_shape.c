@@ -13,8 +13,9 @@
  * a voxel, further shells are not looked at; SHAPES: of a shell, degrees 4 and 6. */
 enum { LMAX = 8, MOST = (LMAX + 1) * (LMAX + 2) / 2, DEGREES = LMAX / 2 + 1, WINDOW = 7, HALF = WINDOW / 2, SUMS = 256,
        SHAPES = 2 };
-/* How many standard deviations of chance what was removed must be like the shape, and which part of the whole shape it
- * must be. In bundles and in people the first is 1 in the median, where neighbours are alike in nothing 4 to 9. */
+/* The removed part must correlate with the shape by this many standard deviations of chance, and be at least this part
+ * of the shape. The median of the first is 1 in bundles and in vivo, and 4 to 9 if neighbours have nothing in
+ * common. */
 static const double clearly = 4, least_part = 0.1;
 
 /* The harmonics of one shell: orthonormal vectors over its volumes, in the order of the degrees, so that those of a
@@ -23,11 +24,11 @@ typedef struct shape_shell {
     size_t count, *volumes;
     int terms, lmax;
     int of_degree[DEGREES]; /* vectors of degree 2 d */
-    int shapes, first;      /* how many are looked at; the place of their sums among a voxel's */
+    int shapes, first;      /* the number of shapes; the position of their sums in a voxel's */
     float *vectors;         /* count x terms */
 } shape_shell;
 
-/* Of a degree's products with the shape: what was removed, its square, what there was before. */
+/* Sums of a degree's products with the shape: of the removed part, its square, the original. */
 typedef struct shape_sums {
     float removed, square, whole;
 } shape_sums;
@@ -165,7 +166,7 @@ static void compare(const shape_shell *shell, const float *before, const float *
             whole += (double)was[term] * (double)shape[i][term];
         }
         length = sqrt(length);
-        if (length > 0 && isfinite(removed / length)) /* voxels that are no numbers are copied as they are */
+        if (length > 0 && isfinite(removed / length)) /* voxels with NaN or infinity are copied */
             to[i] = (shape_sums){(float)(removed / length), (float)(removed / length * (removed / length)),
                                  (float)(whole / length)};
         else

@@ -1,14 +1,14 @@
-/* What denoising must not remove: the angular shape of the signals. */
+/* Restores the angular shape of signals that denoising removed. */
 #ifndef HOT_DENOISE_SHAPE_H
 #define HOT_DENOISE_SHAPE_H
 
 #include "core/fields.h"
 
-/* MP-PCA keeps what the voxels of a window share. Where neighbours differ it takes weak parts of the signals for noise:
- * those of high degree, which tell crossings. A fibre's signal has all degrees about one axis, so that of its part of
- * degree 2, f, the square and the cube are like its parts of degrees 4 and 6. What was removed is noise where it has
- * nothing in common with these: the products have a mean of 0 in a window. Where their mean is clearly not 0, and not a
- * small part of what is kept, all of a voxel's low harmonics are put back, noise and all.
+/* MP-PCA keeps the components that the voxels of a window share. If neighbours differ, it removes weak components as
+ * noise, among them those of high degree that resolve crossings. A fibre's signal has all degrees about one axis: the
+ * square and the cube of its part of degree 2 resemble its parts of degrees 4 and 6. Removed noise is uncorrelated with
+ * these: the products have a mean of 0 in a window. If their mean is clearly not 0, and not small compared with the
+ * kept part, all of a voxel's low harmonics are restored, including their noise.
  *
  * before: the data that were denoised. denoised: changed in place (float samples, voxel after voxel). *share: of the
  * voxels, how many were changed. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED, what reading `before` may give. */

@@ -56,8 +56,8 @@ hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *pat
 
 /* s/mm^2: ten times what the strongest gradients reach. 1000 s/mm^2 in s/m^2, SI's unit, are a thousand times more. */
 static const double highest_b = 1e5;
-/* Up to the first, volumes count as b=0; up to the second where there is none such: imaging gradients of strong
- * scanners alone are b=60 (HCP, 7 T), by which a tenth of the signal along a fibre is lost. */
+/* Volumes up to the first b-value count as b=0; if there are none, those up to the second. The imaging gradients of
+ * strong scanners alone are b=60 (HCP, 7 T), which attenuates the signal along a fibre by a tenth. */
 static const double highest_b0 = 50, highest_b0_alone = HOT_B0_ALONE;
 
 hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
@@ -72,7 +72,7 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
                                     "volume %zu has b = %g s/mm^2, and %g is the limit (1000 to 20000 is usual; is it "
                                     "in another unit?)", v, dwi->b[v], highest_b);
         int known = isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]);
-        if (!known && dwi->b[v] <= highest_b0_alone) /* some tools write NaN where there is no direction to tell */
+        if (!known && dwi->b[v] <= highest_b0_alone) /* some tools write NaN for volumes without a direction */
             g[0] = g[1] = g[2] = 0;
         else if (!known)
             return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the gradient (%g, %g, %g)", v, g[0], g[1],
@@ -104,7 +104,7 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
         }
     if (without > 0 && least > highest_b0)
         hot_context_log(context, HOT_LOG_NOTE,
-                        "no volume has b of at most %g s/mm^2: %zu of b=%.0f to %.0f are taken as b=0", highest_b0,
+                        "no volume has b of at most %g s/mm^2: %zu of b=%.0f to %.0f count as b=0", highest_b0,
                         without, least, largest);
     return status;
 }

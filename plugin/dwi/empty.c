@@ -11,7 +11,7 @@
 /* LOOKED_AT: voxels; a prime, so that steps through an image do not meet one and the same column of each of its rows.
  * FIRST: of these few first: reading voxel by voxel from a file is slow, and mostly they show all volumes. */
 enum { LOOKED_AT = 397, FIRST = 29, LEAST = 20, NAMED_MAX = 6 };
-/* OF_SLICE: voxels of a slice that are looked at where one of them lacks a signal; LEAST_OF_SLICE must tell. */
+/* OF_SLICE: voxels checked in a slice if one of them lacks a signal; LEAST_OF_SLICE of them must have other signals. */
 enum { OF_SLICE = 25, LEAST_OF_SLICE = 8 };
 
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes)

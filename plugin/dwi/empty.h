@@ -13,9 +13,8 @@ hot_status hot_dwi_drop_empty(hot_context *context, hot_dwi *dwi);
 /* *rest: a view of the others (select.h), or NULL if none is empty. */
 hot_status hot_dwi_without_empty(hot_context *context, const hot_dwi *dwi, hot_dwi **rest);
 
-/* A warning that names the volumes of which slices have only zeros in the mask where most volumes have more, as after
- * lost packets or at the edge of what motion correction could fill. A voxel of each slice is looked at, and where it
- * lacks a signal more of them. Errors: those of hot_dwi_gather. */
+/* Warns about volumes with slices of zeros in the mask where most volumes have signal: lost packets, or the edge of
+ * motion correction. Checks one voxel of each slice, and more if it lacks a signal. Errors: those of hot_dwi_gather. */
 hot_status hot_dwi_tell_empty_slices(hot_context *context, const hot_dwi *dwi, const hot_mask *mask);
 
 /* Before hot_dwi_complete: drops volumes with a b-value and no direction, which some scanners add (the mean over the

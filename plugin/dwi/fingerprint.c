@@ -5,7 +5,7 @@
 #include "gather.h"
 #include "paged.h"
 
-/* As in summary.c: voxels of a row, and of what is done between two reports of progress. */
+/* As in summary.c: voxels of a row, and voxels between two reports of progress. */
 enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
 /* Samples are weighted by numbers of their voxel and volume and added: a sum that does not depend on the order in which

@@ -1,4 +1,4 @@
-/* What a data set consists of, as one number. */
+/* A checksum of a data set. */
 #ifndef HOT_DWI_FINGERPRINT_H
 #define HOT_DWI_FINGERPRINT_H
 

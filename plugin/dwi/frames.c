@@ -29,7 +29,7 @@ void hot_grid_image_axes(const hot_grid *grid, double frame[3][3])
         for (int r = 0; r < 3; r++)
             frame[r][c] = grid->to_world[r][c] / sqrt(length);
     }
-    /* Orthogonal up to rounding: left as it is, so that nothing is lost. Else the polar factor, by Newton's iteration
+    /* Orthogonal up to rounding: unchanged, so that no digits are lost. Else the polar factor, by Newton's iteration
      * X <- (X + X^-T) / 2 (Higham 1986), which converges quadratically. */
     for (int step = 0; step < 50; step++) {
         double inverse[3][3], change = 0;

@@ -133,8 +133,8 @@ void hot_dwi_copy(const hot_dwi *dwi, size_t first, size_t count, float *signals
         copy_block(dwi, NULL, first + at, count - at < BLOCK ? count - at : BLOCK, signals + at * dwi->volumes);
 }
 
-/* Voxels first ... first + count - 1, or those of `voxel` where it is not NULL. Voxels of a list lie anywhere: every
- * sample is waited for, so that a thousand of them are worth all threads. */
+/* Reads voxels first ... first + count - 1, or those of `voxel` if it is not NULL. Listed voxels are scattered, so that
+ * each sample is a cache miss: a thousand of them are worth all threads. */
 static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t first, size_t count,
                               float *signals)
 {

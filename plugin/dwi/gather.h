@@ -17,8 +17,8 @@ void hot_dwi_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, 
 /* All signals as floats, volume by volume: samples[volume][k][j][i]. */
 hot_status hot_dwi_read_volumes(hot_context *context, const hot_dwi *dwi, float *samples);
 
-/* Walks through the voxels of a mask, block by block: the numbers of the next `most` voxels inside (or those that are
- * left) into voxel[]. *next, 0 at first, is where the walk goes on. Returns how many; 0 at the end. */
+/* Iterates over the voxels of a mask in blocks: writes the numbers of the next `most` voxels inside, or of the
+ * remaining ones, to voxel[]. *next is the iterator, 0 at first. Returns how many; 0 at the end. */
 size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t most, size_t *voxel);
 
 /* At most `most` voxels spread evenly over the mask, into voxel[]. Returns how many. */

@@ -41,7 +41,7 @@ static int otsu(const double *histogram, int bins, int *cut, double count[2], do
     return first >= 0;
 }
 
-/* Counts values by bin: of `scale`, bin BINS - 1, and what lies above. */
+/* A histogram; bin BINS - 1 holds `scale` and all larger values. */
 static void count_values(int threads, const float *smooth, size_t voxels, double scale, double histogram[BINS])
 {
     size_t count[BINS] = {0};
@@ -170,8 +170,8 @@ static hot_status find_sets(hot_context *context, const size_t size[3], const ui
     return hot_context_check(context, "estimating the mask");
 }
 
-/* Islands of less than a twentieth of the largest one go; the separate pieces of a phantom stay. What is outside but
- * cannot reach the border of the volume is inside. */
+/* Removes islands smaller than a twentieth of the largest one (the separate pieces of a phantom stay), and fills holes
+ * that do not reach the border of the volume. */
 static hot_status tidy(hot_context *context, const size_t size[3], uint8_t *bytes)
 {
     const size_t nx = size[0], ny = size[1], lines = ny * size[2];

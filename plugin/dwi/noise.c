@@ -181,14 +181,15 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     return status;
 }
 
-/* Gaussian noise puts samples below zero wherever the signal is low, and then about as many lie a little above zero as
- * below. Interpolation of magnitudes leaves some too (.07 and .18 % of the samples in two scans of people), but few
- * beside the positive ones that are as small. Zeros alone may be clipped negatives, when they are many and small ones
- * beside them: noise about 0 has two between 0 and its deviation for three below, about more it has more. Other zeros
- * are what motion correction could not fill. */
+/* Gaussian noise makes samples negative wherever the signal is low, with about as many small positive samples.
+ * Interpolation of magnitudes makes some negative samples too (.07 and .18 % in two scans in vivo), but few compared
+ * with the positive ones of that size. Zeros may be clipped negatives if they are many and there are small positive
+ * samples: noise with mean 0 has two samples between 0 and its standard deviation for three below 0, and more with a
+ * higher mean. Other zeros are voxels that motion correction could not fill. */
 static const double least_share = .005, least_of_small = .1, least_zeros = .02, least_beside_zeros = .333;
 
-/* The sizes of the diffusion-weighted samples that are not positive into low[]; *all: how many were looked at. */
+/* Writes the magnitudes of the diffusion-weighted samples that are not positive to low[]; *all: the number of
+ * samples. */
 static size_t take_low(const hot_dwi *dwi, size_t count, const float *signals, float *low, size_t *all)
 {
     size_t found = 0;

@@ -153,7 +153,7 @@ static void swap(unsigned char *data, size_t count, size_t one)
         }
 }
 
-/* Slices from `begin` on, as many as the window takes. */
+/* Reads the slices from `begin` on that fit the window. */
 static hot_status load(hot_context *context, const hot_dwi *dwi, size_t begin)
 {
     hot_dwi_paged *p = dwi->paged;

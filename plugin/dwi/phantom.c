@@ -50,7 +50,7 @@ static hot_status check_tissue(hot_context *context, const hot_phantom_options *
                                 o->intra[0], o->intra[1]);
     if (o->weight[1] != 0 && (bad_range(o->weight, 0, 1e6) || o->weight[0] <= 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "weights of fibres lie above 0 and up to 1e6, ascending, not %g-%g", o->weight[0],
+                                "weights of fibres must be above 0, at most 1e6 and ascending, not %g-%g", o->weight[0],
                                 o->weight[1]);
     if (!(o->noise_slope >= 0 && o->noise_slope <= 0.9))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's slope lies from 0 to .9, not %g",
@@ -76,12 +76,12 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
                                     c->fibers);
         if (c->fibers > 1 && (bad_range(c->angle, 0, 90) || c->angle[1] <= 0))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "crossing angles lie above 0 and up to 90 degrees, in ascending order, not %g-%g",
+                                    "crossing angles must be above 0, at most 90 degrees and ascending, not %g-%g",
                                     c->angle[0], c->angle[1]);
         /* three vectors can be equally far apart by any angle up to 90; a range is drawn until its three angles fit */
         if (c->fibers > 1 && (bad_range(c->fraction, 0, 1) || c->fraction[0] <= 0 || c->fraction[1] >= 1))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "fractions lie between 0 and 1, in ascending order, not %g-%g", c->fraction[0],
+                                    "fractions must be between 0 and 1 and ascending, not %g-%g", c->fraction[0],
                                     c->fraction[1]);
         if (c->fibers == 0 && !(c->isotropic[0] >= 0 && c->isotropic[1] >= 0))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "diffusivities must not be negative, not %g and %g",
@@ -90,7 +90,7 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
     for (size_t i = 0; i < o->shells; i++)
         if (!(o->shell_b[i] > 0 && o->shell_b[i] <= 1e6))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "b-values of shells lie above 0 and up to 1e6 s/mm^2, not %g", o->shell_b[i]);
+                                    "b-values of shells must be above 0 and at most 1e6 s/mm^2, not %g", o->shell_b[i]);
     for (size_t i = 0; i < o->snr_count; i++)
         if (!(o->snr[i] >= 0))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "an SNR must not be negative, not %g", o->snr[i]);
@@ -245,7 +245,8 @@ static double length_squared(const float v[3])
     return (double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2];
 }
 
-/* What is known of a voxel beside its directions, its fibres in the order of hot_fiber_field_create: longest first. */
+/* The truth about a voxel other than its directions; its fibres in the order of hot_fiber_field_create, longest
+ * first. */
 static void make_map(const phantom_voxel *voxel, hot_phantom_tissue tissue, double sigma, const float *truth,
                      float *map)
 {

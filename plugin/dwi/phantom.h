@@ -1,4 +1,4 @@
-/* What the phantom's files share. */
+/* Common definitions of the phantom's files. */
 #ifndef HOT_PLUGIN_PHANTOM_H
 #define HOT_PLUGIN_PHANTOM_H
 
@@ -8,7 +8,7 @@
 #define HOT_GREY_DIFFUSIVITY 0.8e-3
 #define HOT_CSF_DIFFUSIVITY 3.0e-3
 
-/* One voxel as it is. */
+/* The tissue of one voxel. */
 typedef struct phantom_voxel {
     int fibers;
     double direction[HOT_PHANTOM_FIBERS][3]; /* unit, world */
@@ -17,7 +17,7 @@ typedef struct phantom_voxel {
     double dispersion[HOT_PHANTOM_FIBERS];   /* radians */
     double intra[HOT_PHANTOM_FIBERS];        /* of other tissues than the zeppelin */
     double water, water_diffusivity;         /* the isotropic part */
-    double grey;                             /* and grey matter beside it */
+    double grey;                             /* fraction of grey matter */
     double s0;                               /* 0 in air */
 } phantom_voxel;
 
@@ -43,7 +43,8 @@ void hot_phantom_draw_condition(hot_random *random, const hot_phantom_condition 
                                 phantom_voxel *voxel);
 /* A voxel of the mixture layout, whose isotropic voxels are of several kinds. */
 void hot_phantom_draw_mixture(hot_random *random, const hot_phantom_options *options, phantom_voxel *voxel);
-/* What every layout adds: weights, free water, grey matter, dispersion, diffusivities, intra-axonal fractions. */
+/* Adds the parts that all layouts have: weights, free water, grey matter, dispersion, diffusivities, intra-axonal
+ * fractions. */
 void hot_phantom_draw_tissue(hot_random *random, const hot_phantom_options *options, phantom_voxel *voxel);
 /* A fibre's share of the true volume: all of it, or the stick. */
 double hot_phantom_true_fraction(const phantom_voxel *voxel, hot_phantom_tissue tissue, int fiber);

@@ -8,7 +8,7 @@
 typedef struct bundle {
     int arc;                 /* 0: a straight piece, 1: an arc in the x-y plane */
     double from[3], to[3];   /* straight: its ends; arc: centre, and {radius, first angle, last angle} (radians) */
-    double radius;           /* of the cross-section; three times that in z for bundles that lie in the plane */
+    double radius;           /* of the cross-section; three times that in z for in-plane bundles */
 } bundle;
 
 /* Chosen so that pairs meet at about 40, 60 and 90 degrees, in the plane and out of it, and that one bends by 180. */
@@ -30,7 +30,7 @@ static double across_bundle(const bundle *b, const double point[3], double direc
     if (b->arc) {
         double x = point[0] - b->from[0], y = point[1] - b->from[1];
         double angle = atan2(y, x);
-        if (angle < -1.57079632679) /* the arc's gap lies below: the far end is nearer than a turn further */
+        if (angle < -1.57079632679) /* the arc's gap is below: the far end is nearer than a turn further */
             angle += 6.28318530717959;
         angle = clamp(angle, b->to[1], b->to[2]);
         nearest[0] = b->from[0] + b->to[0] * cos(angle);

@@ -1,4 +1,4 @@
-/* One voxel of a phantom: what is in it, and the signals of that. */
+/* One voxel of a phantom: its tissue and the signals of that. */
 #include "phantom.h"
 
 #include <math.h>
@@ -111,7 +111,7 @@ void hot_phantom_draw_tissue(hot_random *random, const hot_phantom_options *o, p
         voxel->axial[i] = o->axial * (1 + o->vary * fmin(fmax(a, -3), 3));
         voxel->radial[i] = o->radial * (1 + o->vary * fmin(fmax(b, -3), 3));
     }
-    /* What came later is drawn last: phantoms without it stay what they were. */
+    /* Newer parts draw their random numbers last, so that phantoms without them do not change between versions. */
     if (o->weight[1] > 0)
         draw_weights(random, o->weight, voxel);
     double grey = hot_random_between(random, o->grey), before = 0, factor;

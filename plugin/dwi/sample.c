@@ -6,14 +6,14 @@
 
 enum { PER_SHELL = 8 };
 
-/* What is taken: volumes by number, a box of rows, slices by number. */
+/* The sampled part: volumes by number, a box of rows, slices by number. */
 typedef struct choice {
     const hot_dwi *whole;
     size_t *volume, volumes;
     size_t low[2], size[2]; /* of the box: i, j */
     size_t slices;
     int spread;             /* over all slices; else they are the first ones */
-    int together;           /* the volumes of a row lie beside each other: one span holds all of them */
+    int together;           /* the volumes of a row are contiguous: one span holds all of them */
 } choice;
 
 /* At most PER_SHELL volumes of each shell, spread over it; from the beginning of the file: the first volumes. */
@@ -79,7 +79,7 @@ static int choose_box(choice *c, size_t most)
     return cost(c) <= most;
 }
 
-/* What can be read from the beginning of the file alone: its first volumes, or the first slices. */
+/* The part that can be read from the beginning of the file: its first volumes, or the first slices. */
 static int choose_beginning(choice *c, size_t most)
 {
     const hot_dwi *w = c->whole;

@@ -11,7 +11,7 @@ typedef hot_status hot_dwi_span(void *from, size_t at, void *to, size_t bytes);
 typedef struct hot_dwi_sample {
     size_t small;     /* set by the caller: data of at most so many bytes are read as a whole */
     size_t most;      /* likewise: of others about so many bytes are read at most */
-    hot_dwi *dwi;     /* what was read of them; NULL: all is in the data set itself, or (partial) nothing */
+    hot_dwi *dwi;     /* the sampled data; NULL: the data set itself, or (partial) none */
     size_t window;    /* likewise: not 0: of large data nothing is left out; they stay in their file, and so many bytes
                          of them are in memory at a time (paged.h) */
     const char *scratch; /* with it: a folder that has room for what a packed file unpacks to */

@@ -1,4 +1,4 @@
-/* What a set of gradient directions can determine. */
+/* The highest order that a set of gradient directions determines. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,7 +115,7 @@ hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t co
     }
     if (distinct > 2 && hot_scheme_planar(count, gradients, normal))
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "all %zu gradient directions of '%s' (%s) lie in one plane (normal %.3f %.3f %.3f): "
+                                "all %zu gradient directions of '%s' (%s) are in one plane (normal %.3f %.3f %.3f): "
                                 "they determine no tensor of any order", distinct, source, what, normal[0], normal[1],
                                 normal[2]);
     for (int supports = 0; lower > 0 && !supports; lower -= supports ? 0 : 2) {

@@ -1,4 +1,4 @@
-/* Some volumes of a data set as a data set of their own. */
+/* A subset of a data set's volumes as a new data set. */
 #ifndef HOT_DWI_SELECT_H
 #define HOT_DWI_SELECT_H
 

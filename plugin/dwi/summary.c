@@ -14,8 +14,8 @@
  * one of them is displaced for milliseconds: few chunks, and pieces that any thread takes. */
 enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
-/* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume after volume as they
- * lie in most files. Volumes of shells in between are not read: what is clipped there is clipped at lower b too. */
+/* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume by volume, which is the
+ * order of most files. Intermediate shells are not read: a voxel clipped there is clipped at lower b too. */
 static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *largest, uint8_t *weighted, size_t first,
                     size_t count)
 {

@@ -1,5 +1,4 @@
-/* What mask, noise, fit and picture want to know of a data set before its signals are fitted: averages per voxel, all
- * from one pass over the samples. */
+/* Averages per voxel, from one pass over the samples, for mask, noise, fit and picture. */
 #ifndef HOT_PLUGIN_DWI_SUMMARY_H
 #define HOT_PLUGIN_DWI_SUMMARY_H
 
@@ -9,8 +8,8 @@ struct hot_dwi_summary {
     hot_context *context; /* whose memory it is in */
     hot_grid grid;
     size_t repeats;       /* b=0 volumes */
-    float *mean;          /* voxels: of the b=0 volumes, or of all volumes where there is none */
-    float *deviation;     /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
+    float *mean;          /* voxels: of the b=0 volumes, or of all volumes if there are none */
+    float *deviation;     /* voxels: between the b=0 volumes, NaN if it is not finite; NULL with fewer than two */
     float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN counts as 0, and
                              so does a mean below 0. NULL after hot_dwi_summary_masked */
     double ceiling;       /* samples of this value and above are clipped (ceiling.h); infinite: none are */

@@ -17,7 +17,7 @@ struct hot_glyphs {
     uint32_t (*faces)[3];
     uint8_t (*colors)[3];
     double *forms;              /* vertices x unique values: what each value adds to the radius */
-    double sign[3];             /* from the field's world to the space asked for */
+    double sign[3];             /* from the field's world to the output space */
     double scale;               /* mm per unit of the form */
 };
 

@@ -10,7 +10,7 @@ typedef struct hot_segments {
     size_t number;    /* of the segment where the walk stands: 0, 1, ... */
     size_t voxel;
     int fiber;        /* 0 = the longest of the voxel */
-    double sign[3];   /* from the field's world to the space asked for */
+    double sign[3];   /* from the field's world to the output space */
     double scale;     /* mm per amplitude: the largest amplitude spans the smallest side of a voxel */
 } hot_segments;
 

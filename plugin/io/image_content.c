@@ -255,8 +255,8 @@ static unsigned candidates(const hot_image *image, const tally *of, hot_tensor_l
     }
     if (values == 9 && nearly_all(of->symmetric, of)) /* in whose axes is not to be seen */
         return unit ? 1u << HOT_CONTENT_TENSOR | 1u << HOT_CONTENT_PEAKS : 1u << HOT_CONTENT_TENSOR;
-    /* Vectors that are not sorted by length (but by bundle, say) are recognised by absent ones. Exact zeros of harmonics
-     * come from directions in a plane. */
+    /* Vectors that are not sorted by length (but by bundle, say) are recognised by absent ones. Exact zeros of
+     * harmonics come from directions in a plane. */
     const int ordered = nearly_all(of->ordered, of);
     if (vectors && (ordered || (2 * of->fewer >= of->live && !nearly_all(of->harmonic, of)))) {
         /* Colours and amounts have no negative part; neither has a single bundle in one octant, whose unit vectors lie

@@ -11,8 +11,8 @@ enum { HOT_TAKE_PEAKS = 1, HOT_TAKE_TENSOR = 2, HOT_TAKE_SH = 4, HOT_TAKE_ANY = 
 
 /* Sets image->content, never unknown, and the layout of tensors. as: the user's choice, "peaks", "sh", "tensor" (with
  * the suffix "_fsl", "_mrtrix", "_dipy" or "_itk" for their order and axes), "rgb", "dwi"; NULL = from header and
- * samples. wanted: the contents that the caller supports, as bits. Errors: HOT_ERROR_ARGUMENT (parameter "content"), and
- * HOT_ERROR_FORMAT with a message that names the possible contents and the remedy. */
+ * samples. wanted: the contents that the caller supports, as bits. Errors: HOT_ERROR_ARGUMENT (parameter "content"),
+ * and HOT_ERROR_FORMAT with a message that names the possible contents and the remedy. */
 hot_status hot_image_find_content(hot_image *image, const char *as, int wanted);
 
 /* "directions", "tensors" or "tensors or harmonics", for messages. */

@@ -12,7 +12,7 @@
 
 enum { ROUNDS = 10, BATCH = 2048 };
 
-/* What the rounds of a batch work on: a row per voxel. */
+/* The arrays of a batch's iterations: a row per voxel. */
 typedef struct batch {
     const hot_plan *plan;
     size_t count;
@@ -71,7 +71,7 @@ static void linearise(const batch *b, size_t n)
             x += row[a] * (double)c[a];
         x = fmin(fmax(x, -2), 20);
         const double model = exp(-x), scale = fmax(model, fabs((double)ratio[i]));
-        /* a signal of at most 0 asks for less and less signal, without end: not below the noise */
+        /* a signal of at most 0 would pull the prediction towards 0 without end: stop at the noise */
         const double to = fmin(x + (model - (double)ratio[i]) / scale, fmax(x, highest));
         y[i] = (float)to;
         weight[i] = (float)(model * scale);

@@ -8,7 +8,7 @@
 #include "dwi/select.h"
 #include "model.h"
 
-/* Shells are told apart to within this: 1545 is still a shell of b=1500. */
+/* Tolerance of a shell's b-values: 1545 belongs to the shell of b=1500. */
 static const double slack = 1.05;
 
 hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double b_max,

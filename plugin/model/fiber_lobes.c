@@ -8,8 +8,8 @@
 #define PI 3.14159265358979323846
 
 /* K(t) = (T(s t) - 1) / (T(s) - 1) with Chebyshev's T of degree lmax: of all functions with this lmax and a lobe this
- * narrow, T has the lowest ripples beside the lobe (as Dolph's windows have), and less 1 the ripples are nowhere above
- * 0, so that they are no peaks. The stretch s puts the first ripple's edge here: */
+ * narrow, T has the lowest ripples outside the lobe (as Dolph's windows have). Minus 1, the ripples are nowhere above 0
+ * and make no peaks. The stretch s puts the first ripple's edge here: */
 static const double edge = 30; /* degrees; the ripples are then .013 deep */
 
 typedef struct curve {
@@ -127,7 +127,7 @@ int hot_lobe_sum(const hot_lobe *lobe, const double axes[3][3], const float *pea
         found++;
     }
     const int exact = fit(lobe, found, (const double (*)[3])fiber, length, &all);
-    if (!exact) { /* the fibres as they are */
+    if (!exact) { /* the fibres themselves */
         memcpy(all.axis, fiber, (size_t)found * sizeof *fiber);
         memcpy(all.height, length, (size_t)found * sizeof *length);
     }

@@ -104,9 +104,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The standard deviation of the signals as the fit sees them, from what the plain fit leaves over in up to 1000 voxels
- * (the middle one of them); with hardly more volumes than coefficients, from the spread of the b=0
- * volumes. 0 = unknown. */
+/* The standard deviation of the fitted signals: the median over up to 1000 voxels of the plain fit's residual; with
+ * hardly more volumes than coefficients, from the spread of the b=0 volumes. 0 = unknown. */
 static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, double *noise)
 {
     enum { SAMPLES = 1000 };

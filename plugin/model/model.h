@@ -1,4 +1,4 @@
-/* What a model is, and the plan of one fit. A model is one file with a const struct and one line in MODELS. */
+/* Models of the signal, and the plan of a fit. To add a model: one file with a const struct, one line in MODELS. */
 #ifndef HOT_PLUGIN_MODEL_H
 #define HOT_PLUGIN_MODEL_H
 
@@ -98,8 +98,7 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
 /* For select: all volumes of one shell (shell < 0: of all but b=0) become the used ones. */
 void hot_plan_use_shell(hot_plan *plan, int shell);
 
-/* What one voxel's signals, relative to S0, are lifted to before a logarithm when some of them are not positive; 0 when
- * all are. */
+/* The floor of a voxel's signals, relative to S0, before their logarithm; 0 if all signals are positive. */
 float hot_plan_floor(size_t count, const float *ratio);
 /* y[v][i] = the signal of used volume i divided by s0[v]; before a transform those below hot_plan_floor are lifted to
  * it. For models: the loop over voxels, threaded. */
@@ -134,8 +133,8 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 double hot_response_value(const hot_response *response, size_t row, double cosine);
 /* HOT_ERROR_DATA when the response's harmonics do not reach the order of a tensor. */
 hot_status hot_response_check_order(hot_context *context, const hot_response *response, int order);
-/* Whether responses of three tissues, not that of a fibre, are to be estimated: the model tells tissues apart, and the
- * data do, by two shells or more beside b=0. */
+/* Whether to estimate responses of three tissues instead of a fibre's: the model is multi-tissue and the data have at
+ * least two shells in addition to b=0. */
 int hot_response_wants_tissues(const hot_model *model, const hot_dwi *dwi);
 /* Which row belongs to each shell of the data (row[shells], -1 = none). */
 hot_status hot_response_match(hot_context *context, const hot_response *response, const hot_dwi *dwi, int *row);

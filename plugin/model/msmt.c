@@ -40,7 +40,7 @@ static hot_status match(const hot_plan *plan, size_t t, int *row)
     return hot_context_fail(context, status, "tissue %zu of %zu: %s", t + 1, plan->tissue_count + 1, why);
 }
 
-/* What leaves the tissues' amounts undetermined, or is no isotropic tissue's. */
+/* Fails for responses that do not determine the tissues' amounts, or whose tissue is not isotropic. */
 static void warn(const hot_plan *plan, size_t shells)
 {
     if (1 + isotropic(plan) > shells)
@@ -97,7 +97,7 @@ static hot_status msmt_select(hot_plan *plan, int say)
     plan->extra = 1 + isotropic(plan) + 1; /* white matter and the other tissues, then the residual */
     if (say && plan->tissue_count == 0)
         hot_context_log(context, HOT_LOG_NOTE,
-                        "msmt: one response, that of white matter; beside it an isotropic part as of free water");
+                        "msmt: only a white-matter response is given; the isotropic compartment is free water");
     return HOT_OK;
 }
 

@@ -98,7 +98,7 @@ static int solve(size_t unknowns, normal_equations *e, double *x)
     return 1;
 }
 
-/* What is best over the voxels used; 0 where they do not determine it. */
+/* The least-squares solution over the selected voxels; 0 if they do not determine it. */
 static hot_status least_squares(const normaliser *n, size_t unknowns, make_row *make, double *x, int *solved)
 {
     const size_t blocks = (n->count + BLOCK - 1) / BLOCK;

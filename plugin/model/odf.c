@@ -5,7 +5,8 @@
 #include "dwi/scheme.h"
 #include "model.h"
 
-/* Signals are kept away from 0 and 1 by this much, where ln(-ln E) has no value (Aganj et al. 2010, equation 14). */
+/* Signals are clamped to at least this distance from 0 and 1, where ln(-ln E) is undefined (Aganj et al. 2010, equation
+ * 14). */
 static const float margin = .001f;
 
 static hot_status odf_select(hot_plan *plan, int say)

@@ -116,7 +116,7 @@ static hot_status choose_order(hot_plan *plan, int order, int say)
     int highest = 6;
     if (plan->response && hot_response_lmax(plan->response) < highest)
         highest = hot_response_lmax(plan->response);
-    highest = highest < 2 ? 2 : highest; /* what is the matter with such a response is said there */
+    highest = highest < 2 ? 2 : highest; /* the model's own check reports a smaller response */
     hot_status status = HOT_ERROR_DATA;
     for (order = highest; order >= 2; order -= 2) {
         status = try_order(plan, order, 0);

@@ -109,7 +109,7 @@ static void constrain(const hot_plan *plan, const double *forms, positive_scratc
     }
     for (size_t a = 0; a < n; a++)
         s->c[a] += s->z[a];
-    /* What the sweeps left below zero, and the rounding to float to come, is lifted away. */
+    /* Lift remaining negative values, and those that rounding to float will make. */
     s->c[0] += (1e-6 * scale - lowest(forms, terms, s->c)) * sqrt(4 * M_PI);
 }
 

@@ -208,7 +208,7 @@ hot_status hot_response_match(hot_context *context, const hot_response *response
     return HOT_OK;
 }
 
-/* The row of the next lower b-value, -1 where there is none: rows may be in any order. */
+/* The row of the next lower b-value, or -1; rows may be in any order. */
 static int next_lower(const hot_response *response, size_t row)
 {
     int found = -1;

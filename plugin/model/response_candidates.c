@@ -99,7 +99,7 @@ double hot_response_find_noise(const hot_response_search *search)
     return count ? sqrt((double)hot_sorted_at(variance, count, count / 2) / hot_chi_square_median(repeats - 1)) : 0;
 }
 
-/* What each of the chosen has of contrast in a half of its volumes, over its b=0 signal. */
+/* The contrast of each chosen voxel in half of its volumes, relative to its b=0 signal. */
 static void find_contrasts(const hot_response_search *search, int half, hot_merit *contrasts)
 {
 #pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(search->context)))

@@ -1,11 +1,11 @@
-/* The single-fibre response from the data: voxels of one fibre are chosen with the help of the current response, a new
- * response is made from them, and so on until the choice stays the same. (Tournier, Calamante, Connelly 2013.)
+/* The single-fibre response, estimated from the data: select single-fibre voxels with the current response, make a new
+ * response from them, and repeat until the selection stays the same (Tournier, Calamante, Connelly 2013).
  *
- * A voxel's merit is p1 (1 - p2 / p1)^2 with p1 and p2 the highest and second highest peak of its fod: high where one
- * fibre stands alone. What no function of the angle to the fibre explains is noise that has no part in the response, so
- * that choosing by it does not bias the result. (Choosing by what the current response does not explain did: tissue
- * whose fibres differ was left with ever duller ones.) The first response comes from the most anisotropic diffusion
- * tensors, the last from the sharper of the chosen voxels: the fibres of the others are dispersed or not alone. */
+ * A voxel's merit is p1 (1 - p2 / p1)^2, where p1 and p2 are the highest and second highest peaks of its fod: it is
+ * high for single fibres. The residual of the best function of the angle to the fibre is noise that does not enter the
+ * response, so that selecting by it does not bias the result. (The residual of the current response does: it favours
+ * ever duller fibres.) The first response comes from the most anisotropic diffusion tensors, the last from the sharper
+ * of the selected voxels: the fibres of the others are dispersed or crossed. */
 #include "response_estimate.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "common/entry.h"
 #include "dwi/gather.h"
 
-/* USUAL: voxels that are searched for usual single fibres; in so many a tenth are as many as the best may be. */
+/* USUAL: voxels in which typical single fibres are selected; a tenth of them are as many as the best may be. */
 enum { ROUNDS = 8, USUAL = 3000 };
 
 /* Fits the voxels of the sample: values of sampled x (1 + terms). merits: an element per voxel, to be filled. Both are
@@ -212,9 +212,9 @@ static hot_status choose_all(hot_response_search *search, int check, float *work
     return status;
 }
 
-/* The best 300 voxels of a large mask are the better, the more voxels there are, and stronger than a usual single
- * fibre. What is usual does not depend on that: the mean of those that are chosen from a part of the mask. *mean: of
- * those chosen from all, replaced. */
+/* The best 300 voxels of a mask are stronger than its typical single fibre, more so in a larger mask. The mean over
+ * voxels selected from a fixed number of voxels does not depend on the size. *mean: on entry that of the best of all,
+ * replaced by the typical one. */
 static hot_status find_usual(hot_response_search *search, float *work, float *tensors, hot_response **mean)
 {
     hot_response *usual = NULL;

@@ -19,7 +19,7 @@ typedef struct hot_candidate {
     unsigned char chosen; /* in the round before */
 } hot_candidate;
 
-/* What something is worth: a voxel by its place in the sample, or a candidate by its number. */
+/* The merit of a voxel (by its place in the sample) or of a candidate (by its number). */
 typedef struct hot_merit {
     double value;
     size_t place;
@@ -51,18 +51,18 @@ hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *
 /* How many of the sorted merits are used: those that come near the middle one of the mask's best tenth (30 to 300
  * voxels). */
 size_t hot_response_count_best(const hot_response_search *search);
-/* What the best zonal functions about the axis, to degree 4 and one for each shell of search->row, leave over per
- * degree of freedom, as a share of the sum of squares that they explain beyond the mean. Noise and crossings: whatever
- * the fibre's own diffusivities and the voxel's brightness are. INFINITY where they explain nothing. halves: which
- * halves of the volumes, bits. *contrast: how much less the signal is along the axis, in the data's unit: the sum of
- * the shells' coefficients of degree 2. */
+/* The residual per degree of freedom of the best zonal functions about the axis (to degree 4, one for each shell of
+ * search->row), relative to the sum of squares that they explain beyond the mean. It measures noise and crossings and
+ * does not depend on the fibre's diffusivities or the voxel's brightness. INFINITY if they explain nothing. halves: the
+ * halves of the volumes to use, as bits. *contrast: the attenuation along the axis, in the data's unit: the sum of the
+ * shells' coefficients of degree 2. */
 double hot_response_off_axis(const hot_response_search *search, const float *signals, const double axis[3], int halves,
                              double *contrast);
-/* The response is made from the sharper of the chosen, a third of them: chosen in each half of the volumes, used in the
- * other, so that no noise is chosen. From all where they are no sharper than what is alike would be. */
+/* Makes the response from the sharpest third of the selected voxels. They are selected in one half of the volumes and
+ * used in the other, so that noise is not selected. If they are no sharper than equal fibres would be, uses all. */
 void hot_response_keep_sharpest(hot_response_search *search);
-/* How strong the response of all of the chosen is beside that of the sharper ones, isotropic parts and widths aside: at
- * most 1. */
+/* The strength of the response of all selected voxels relative to that of the sharper ones, apart from isotropic parts
+ * and dispersion: at most 1. */
 double hot_response_find_typical(const hot_response_search *search, const hot_response *mean,
                                  const hot_response *sharp);
 /* The deviation of the noise in the chosen voxels that the response is made from, over their b=0 signals: by the median

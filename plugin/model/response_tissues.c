@@ -310,7 +310,7 @@ static size_t share_of(size_t count, double share)
     return part > 0 ? part : 1;
 }
 
-/* The mean signal of each shell over the listed voxels, samples below zero as they are. */
+/* The mean signal of each shell over the listed voxels, negative samples included. */
 static hot_status isotropic_response(search *s, size_t count, hot_response **made)
 {
     hot_status status = hot_response_make(s->context, s->shells, 0, made);
@@ -525,8 +525,8 @@ static int usual_layers(hot_context *context, const hot_grid *grid)
         while (layers > 0 && 20 * (size_t)layers >= 3 * grid->size[axis])
             layers--;
     if (layers < USUAL)
-        hot_context_log(context, HOT_LOG_NOTE, "the image is small: %d layers are taken off the mask, not %d", layers,
-                        USUAL);
+        hot_context_log(context, HOT_LOG_NOTE, "thin volume: the mask is eroded by %d voxels, not %d, before the "
+                        "responses are estimated", layers, USUAL);
     return layers;
 }
 

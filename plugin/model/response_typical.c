@@ -1,4 +1,4 @@
-/* How strong the average of the chosen voxels is beside the response, which is made from the sharpest of them. */
+/* The strength of the selected voxels' average relative to the response, which is made from the sharpest of them. */
 #include <math.h>
 
 #include "response_estimate.h"
@@ -12,7 +12,7 @@ enum { STEPS = 300 };
  * simulated tissue of sticks and zeppelins (docs/experiments.md). Before: none is water, give or take this share. */
 static const double water_diffusivity = 3e-3, fewer_axons_diffusivity = 1.6e-3, water_sd = .5;
 
-/* Mean square of what the response leaves over, of a signal in units of its b=0 signal, over the chosen. */
+/* Mean square of the response's residual over the selected voxels, for signals relative to b=0. */
 static double mean_misfit(const hot_response_search *search)
 {
     double sum = 0;
@@ -31,7 +31,7 @@ static double variance_of(const hot_response_search *search, size_t shell, doubl
     return 2 * 4 * M_PI * noise / (double)(volumes * search->chosen);
 }
 
-/* Which share of what the average lacks is free water, by the coefficients of degree 0. */
+/* The share of free water in the average's deficit, by the coefficients of degree 0. */
 static double share_of_water(const hot_response_search *search, const hot_response *mean, const hot_response *sharp,
                              double typical, double noise)
 {

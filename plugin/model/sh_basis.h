@@ -12,7 +12,7 @@ typedef enum hot_sh_basis {
     HOT_SH_DESCOTEAUX07_LEGACY /* DIPY's default */
 } hot_sh_basis;
 
-/* The basis of this name; 0 where there is none. */
+/* The basis of this name; 0 if unknown. */
 int hot_sh_basis_find(const char *name, hot_sh_basis *basis);
 const char *hot_sh_basis_name(hot_sh_basis basis);
 
@@ -20,7 +20,7 @@ const char *hot_sh_basis_name(hot_sh_basis basis);
  * lmax: (lmax + 1)(lmax + 2) / 2 of each. */
 void hot_sh_basis_map(hot_sh_basis basis, int lmax, size_t *place, double *sign);
 
-/* The even lmax that `count` coefficients have, 0 where there is none up to 12. */
+/* The even lmax, up to 12, with `count` coefficients; 0 if none has. */
 int hot_sh_lmax(size_t count);
 
 #endif

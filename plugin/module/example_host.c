@@ -1,12 +1,12 @@
-/* A host for the module, in plain C, step by step: what 3D Slicer, CTK or a pipeline of your own does with
- * libHotFiberLib.so.
+/* A host for the module, in plain C, step by step. 3D Slicer, CTK or your pipeline uses libHotFiberLib.so in the same
+ * way.
  *
  *   cc example_host.c -o example_host -ldl -lpthread
  *   ./example_host libHotFiberLib.so dwi.nhdr out
  *
  * It loads the module, reads and checks its XML, runs it on a worker thread with progress, aborts a second run in the
- * middle, runs a third time, and checks that the third has written what the first wrote. Files go to
- * out_first.nrrd, ... Nothing of hotfiber's headers is needed: the interface is the hosts' own. */
+ * middle, runs a third time, and checks that the third wrote the same as the first. Files go to out_first.nrrd, ... It
+ * needs no header of hotfiber: the interface is the hosts' own. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* What hosts of the Slicer execution model look for: the XML, the logo, the entry point; and main() of the executable.
- * Everything with a name of theirs is here. */
+/* The symbols that hosts of the Slicer execution model look up: the XML, the logo, the entry point; and main() of the
+ * executable. */
 #define _POSIX_C_SOURCE 200809L
 #include "module.h"
 
@@ -67,8 +67,8 @@ char XMLModuleDescription[] =
 
 /* ---- The logo ---------------------------------------------------------------------------------------------------- */
 
-/* Some hosts look for the variables, some for the function. The pixels are bytes red green blue alpha: a buffer whose
- * length is width x height x pixel size is taken as it is. */
+/* Some hosts look up the variables, others the function. The pixels are bytes red green blue alpha; a buffer of width x
+ * height x pixel size is used without decoding. */
 enum { LOGO = 48 };
 HOT_API extern unsigned char ModuleLogoImage[];
 HOT_API extern int ModuleLogoWidth, ModuleLogoHeight, ModuleLogoPixelSize;
@@ -132,7 +132,7 @@ static int inside_stop(void *user)
     return in->process && __atomic_load_n(&in->process->Abort, __ATOMIC_RELAXED);
 }
 
-/* Called by the host on a thread of its own, with the addresses and files of its choice. 0 is success. Never prints,
+/* The host calls this on one of its threads, with its own addresses and files. Returns 0 on success. Never prints,
  * never exits: messages go into the process information. */
 HOT_API int ModuleEntryPoint(int argc, char *argv[]);
 int ModuleEntryPoint(int argc, char *argv[])
@@ -151,9 +151,10 @@ int ModuleEntryPoint(int argc, char *argv[])
     return bad;
 }
 
-/* ---- As a program of its own ------------------------------------------------------------------------------------- */
+/* ---- As a program
+ * ------------------------------------------------------------------------------------------------- */
 
-static atomic_int interrupted; /* other threads ask for it */
+static atomic_int interrupted; /* read by other threads */
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler of signals sets it");
 
 static void on_signal(int number)

@@ -59,7 +59,7 @@ typedef struct hot_module_parameter {
 /* The table, count of them in *count; static storage. The first is the argument without a flag. */
 const hot_module_parameter *hot_module_parameters(size_t *count);
 
-/* What else the arguments ask for. */
+/* Further options of the arguments. */
 typedef struct hot_module_request {
     int xml, version, help;
     char unknown[64]; /* the first flag that is not known, "" = none */
@@ -81,8 +81,8 @@ typedef struct hot_module_watch {
     void *user;
 } hot_module_watch;
 
-/* The job: reads, fits, finds, writes the outputs asked for; they appear together when all are complete, or none does.
- * Returns 0, or 1. message: what was found, or why not. */
+/* The job: reads, fits, finds, writes the requested outputs; either all appear, when they are complete, or none.
+ * Returns 0 or, on failure, 1. message: a summary, or the error. */
 int hot_module_run(const hot_module_values *values, const hot_module_watch *watch, char message[MODULE_MESSAGE]);
 
 /* ---- Outputs that appear together -------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ typedef struct hot_module_outputs {
         const char *name;           /* of the parameter */
         const char *path;           /* where it belongs */
         char *target;               /* the same, links followed */
-        char *folder, *file;        /* where it is written meanwhile: a temporary folder beside the target */
+        char *folder, *file;        /* the temporary folder next to the target, and the file in it */
         int lock;                   /* a handle on the folder: others see that it is not abandoned; 0 = none */
         int made;                   /* how many folders above it were made */
     } item[MODULE_OUTPUTS];
@@ -106,11 +106,11 @@ typedef struct hot_module_outputs {
 /* One more output, by parameter name; path NULL or "" is none. A path that is a symbolic link is written to where the
  * link leads. Folders above it are made. Errors: HOT_ERROR_FILE when its folder cannot be written. */
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path);
-/* Where to write the output of this name now; NULL when it was not asked for. */
+/* The temporary path of the output with this name; NULL if it was not requested. */
 const char *hot_module_outputs_file(const hot_module_outputs *outputs, const char *name);
-/* Moves all to their places; after a failure what stood there before stands there again. */
+/* Renames all outputs to their final paths; after a failure the previous files are restored. */
 hot_status hot_module_outputs_commit(hot_module_outputs *outputs);
-/* Removes what was written; safe after commit. */
+/* Removes the temporary files; safe after commit. */
 void hot_module_outputs_discard(hot_module_outputs *outputs);
 
 #endif

@@ -1,5 +1,5 @@
-/* Outputs of the module that appear together: each is written into a temporary folder beside its place, under its own
- * name (which tells its format), and moved when all are complete. */
+/* Outputs of the module that appear together: each is written into a temporary folder next to its final path, under its
+ * final name (which tells its format), and moved when all are complete. */
 #define _GNU_SOURCE /* renameat2 */
 #include <dirent.h>
 #include <errno.h>
@@ -93,8 +93,8 @@ const char *hot_module_outputs_file(const hot_module_outputs *outputs, const cha
     return NULL;
 }
 
-/* Where a file of the output's temporary folder belongs: the output itself to where its link leads, a file beside it
- * (the samples of a detached header) beside the name that was asked for; to be freed. */
+/* The final path of a file in the output's temporary folder: the output's own, with links resolved; for other files
+ * (the samples of a detached header), the folder of the requested name. The caller frees it. */
 static char *place_of(const hot_module_outputs *outputs, size_t which, const char *name)
 {
     hot_context *context = outputs->context;
@@ -140,7 +140,7 @@ static hot_status move_file(hot_module_outputs *outputs, size_t which, const cha
     return status;
 }
 
-/* Forgets what was moved; `back`: and takes it back. */
+/* Frees the list of moved files; `back`: after moving them back. */
 static void forget_moved(hot_module_outputs *outputs, int back)
 {
     while (outputs->moved) {
@@ -156,8 +156,8 @@ static void forget_moved(hot_module_outputs *outputs, int back)
     }
 }
 
-/* Every file of one output's folder, which is on the disk by then: a detached header has its samples beside it. They
- * are listed before any is moved, as the folder changes by that. */
+/* Lists the files in an output's temporary folder, which is synced by then: a detached header has a second file with
+ * its samples. They are listed before any is moved, because moving changes the folder. */
 static hot_status move_files(hot_module_outputs *outputs, size_t which)
 {
     enum { MOST = 4 };

@@ -213,7 +213,7 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
                 return refuse(message, "dwi: one volume is taken, '%.200s'; what is '%.200s'?", values->dwi, text);
             if (!values->dwi && store(&parameters[0], text, values, message))
                 return 1;
-            continue; /* what a host gives beside it means nothing to us */
+            continue; /* hosts append a value that we do not need */
         }
         const char *name = text + 2, *equals = strchr(name, '=');
         const size_t length = equals ? (size_t)(equals - name) : strlen(name);
@@ -232,8 +232,7 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
         }
 #undef IS
         if (!parameter) {
-            /* Unknown. A plain argument behind it may be its value, or be our volume: it is that when
-             * nothing else is. */
+            /* Unknown option. The next plain argument may be its value, or our volume if no other argument is. */
             if (!request->unknown[0])
                 snprintf(request->unknown, sizeof request->unknown, "%.*s", 2 + (int)length, text);
             if (!equals && value && value[0] != '-') {

@@ -49,7 +49,7 @@ static int stop(void *user)
     hot_python_call *call = user;
     if (__atomic_load_n(&call->stop, __ATOMIC_ACQUIRE))
         return 1;
-    if (self() != call->thread) /* not the thread that called, which alone can run handlers */
+    if (self() != call->thread) /* only the calling thread can run signal handlers */
         return 0;
     const double time = now();
     if (time < call->next)

@@ -1,4 +1,4 @@
-/* What a call from Python leaves with its context: where to report, and what has gone wrong there. Plain C, without
+/* The state of a call from Python in its context: the progress callback and its errors. Plain C, without
  * Python's headers: the interpreter's functions come as addresses, so that one build serves every version of Python. */
 #ifndef HOT_PLUGIN_PYTHON_CALLBACKS_H
 #define HOT_PLUGIN_PYTHON_CALLBACKS_H
@@ -22,7 +22,7 @@ typedef struct hot_python_call {
     void *log;                 /* callable(level, line), or NULL */
     void *type, *value, *trace; /* the exception that ended the call: type is NULL when there was none */
     uint64_t thread;           /* the thread that calls, set by hot_python_begin */
-    double next;               /* when signals are looked at again, seconds */
+    double next;               /* time of the next check for signals, seconds */
     int stop;                  /* 1: the call is to end; read by all threads */
 } hot_python_call;
 

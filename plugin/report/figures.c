@@ -103,7 +103,7 @@ void hot_page_put_fibers(FILE *file, const hot_page *page)
             anatomy ? "Red runs left-right, green front-back, blue up-down. The patient's right is on the left."
                     : "Red is x, green y, blue z of the file, which does not say where the patient lies.");
     if (hot_page_thin(page, 0) || hot_page_thin(page, 1) || hot_page_thin(page, 2))
-        fputs("<p class=\"soft\">These are few slices: what is seen of them from the side is left out.</p>\n", file);
+        fputs("<p class=\"soft\">Only a few slices: views from the side are left out.</p>\n", file);
     hot_page_put_glyphs(file, page);
     fputs("<h3>Directions as colours</h3>\n", file);
     hot_page_put_planes(file, page, page->colors, 0, "Fibre directions as colours");

@@ -15,7 +15,7 @@ void hot_html_format(FILE *file, const char *format, ...) HOT_PRINTF(2, 3);
 /* A row of a table: its name (escaped) and its value (formatted, then escaped). */
 void hot_html_row(FILE *file, const char *name, const char *format, ...) HOT_PRINTF(3, 4);
 
-/* <img> with the picture in its address; alt is escaped. more: further attributes, as they are. */
+/* <img> with the picture as a data URL; alt is escaped. more: further attributes, not escaped. */
 void hot_html_image(FILE *file, const hot_png *png, const char *more, const char *alt);
 
 /* "1,234,567". */

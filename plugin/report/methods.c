@@ -111,7 +111,7 @@ static void put_preparation(FILE *file, const hot_page *page, unsigned *cited)
                                             : "A given mask was used. ", file);
     if (is(hot_json_at(page->json, "gradients"), "verdict", "likeliest")) {
         fputs("The gradient table was compared with its flips and permutations by the coherence of fibres between "
-              "voxels, and found the likeliest", file);
+              "voxels, and found the most likely", file);
         cite(file, JEURISSEN | SCHILLING, cited);
         fputs(". ", file);
     }

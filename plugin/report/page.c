@@ -96,7 +96,7 @@ static void put_warnings(FILE *file, const hot_page *page)
         fputs("</ul>\n", file);
     } else {
         fprintf(file, "<p class=\"%s\">%s</p>\n", logged ? "fine" : "soft",
-                logged ? "The run gave none." : "This run kept no record of what it said.");
+                logged ? "None." : "This run kept no log.");
     }
     fputs("</section>\n", file);
 }
@@ -109,13 +109,13 @@ static void put_gradient_check(FILE *file, const hot_page *page)
     const char *verdict = hot_json_text(check, "verdict");
     fputs("<tr><th scope=\"row\">gradient table</th><td>", file);
     if (strcmp(verdict, "likeliest") == 0) {
-        fputs("<span class=\"fine\">the one given is the likeliest</span> of all flips and permutations", file);
+        fputs("<span class=\"fine\">the given table is the most likely</span> of all flips and permutations", file);
     } else if (strcmp(verdict, "wrong") == 0) {
-        fputs("<span class=\"odd\">does not look right</span>: likelier is ", file);
+        fputs("<span class=\"odd\">probably wrong</span>: more likely is ", file);
         hot_html_text(file, hot_json_text(check, "likeliest"));
         hot_html_format(file, " (by %.1f standard errors)", hot_json_number(check, "z"));
     } else if (strcmp(verdict, "unsure") == 0) {
-        fputs("cannot be told from these data: ", file);
+        fputs("these data do not decide: ", file);
         hot_html_text(file, hot_json_text(check, "reason"));
     } else {
         fputs("was not looked at; <code>hotfiber check</code> does so", file);
@@ -200,7 +200,7 @@ static void put_input(FILE *file, const hot_page *page)
             const cJSON *entry = cJSON_GetArrayItem(cJSON_GetArrayItem(matrix, r), c);
             voxel[c] += cJSON_IsNumber(entry) ? entry->valuedouble * entry->valuedouble : 0;
         }
-    fputs("<section id=\"input\"><h2>What came in</h2>\n<div class=\"tables\"><table>\n", file);
+    fputs("<section id=\"input\"><h2>Input</h2>\n<div class=\"tables\"><table>\n", file);
     static const char *const shown[] = {"file", "bval", "bvec"};
     for (int i = 0; i < 3; i++)
         if (hot_json_text(input, shown[i])[0])
@@ -227,7 +227,7 @@ static void put_settings(FILE *file, const hot_page *page)
 {
     const cJSON *file_name, *device = hot_json_at(page->json, "device");
     const double memory = hot_json_number(page->json, "peak_memory");
-    fputs("<section id=\"settings\"><h2>What was done</h2>\n<div class=\"tables\">\n"
+    fputs("<section id=\"settings\"><h2>Settings</h2>\n<div class=\"tables\">\n"
           "<table><caption>Settings</caption>\n", file);
     put_members(file, hot_json_at(page->json, "settings"), NULL);
     fputs("</table>\n<div><table><caption>Machine</caption>\n", file);
@@ -251,7 +251,7 @@ static void put_settings(FILE *file, const hot_page *page)
 
 static const struct { const char *id, *name; } sections[] = {
     {"warnings", "Warnings"}, {"fibres", "Fibres"},         {"quality", "Quality"}, {"maps", "Maps"},
-    {"input", "What came in"}, {"settings", "What was done"}, {"methods", "For a paper"}};
+    {"input", "Input"}, {"settings", "Settings"}, {"methods", "For a paper"}};
 
 static void put_head(FILE *file, const hot_page *page)
 {

@@ -1,4 +1,4 @@
-/* A page about a finished run, for people: what report.json and the files beside it say. */
+/* An HTML page about a finished run, from report.json and the other files of its folder. */
 #ifndef HOT_REPORT_PAGE_H
 #define HOT_REPORT_PAGE_H
 
@@ -15,10 +15,10 @@ typedef struct hot_histogram {
     double count, median, p5, p95;
 } hot_histogram;
 
-/* What a file of the folder is shown as; the table is in maps.c. */
+/* How a file of the folder is shown; the table is in maps.c. */
 typedef struct hot_map_kind {
     const char *file, *title, *unit, *about;
-    double scale;     /* what is shown = scale * what is in the file */
+    double scale;     /* shown value = scale * value in the file */
     double low, high; /* the window; both 0: from the values */
     enum { HOT_MAP_FIRST, HOT_MAP_LARGEST } volume; /* of several per voxel: the first, or the largest of them */
     int gray;         /* shown in gray, else in colours */
@@ -56,9 +56,8 @@ typedef struct hot_page {
     int map_count;
 } hot_page;
 
-/* Reads what the page shows. What is not there or cannot be read is told in page->problems; errors are HOT_ERROR_MEMORY
- * and HOT_ERROR_CANCELLED, and a folder without report.json. background: the image below the fibres; NULL = the
- * folder's own. */
+/* Reads the contents of the page. Missing or unreadable files are listed in page->problems. Errors: HOT_ERROR_MEMORY,
+ * HOT_ERROR_CANCELLED, a folder without report.json. background: the image below the fibres; NULL = the folder's. */
 hot_status hot_page_read(hot_page *page, const char *background);
 void hot_page_free(hot_page *page);
 
@@ -74,13 +73,13 @@ hot_status hot_page_draw(hot_page *page, const char *background);
 hot_status hot_page_draw_glyphs(hot_page *page);
 /* Whether a plane is so thin that there is nothing to be seen: a few slices, seen from the side. Not all planes are. */
 int hot_page_thin(const hot_page *page, int plane);
-/* Status after a file could not be read: HOT_OK, with the problem noted, unless nothing can go on. */
+/* Status after a file could not be read: HOT_OK, with the problem noted, unless the error is fatal. */
 hot_status hot_page_pardon(hot_page *page, hot_status status);
 /* folder/name in the context's memory; NULL without memory. */
 char *hot_page_path(const hot_page *page, const char *name);
 
-/* count values of which some may be NaN; low == high: bounds from the values (from 0 where they are not negative).
- * Brings them into another order. */
+/* count values of which some may be NaN; low == high: bounds from the values (from 0 if none is negative). Reorders
+ * them. */
 void hot_histogram_make(float *values, size_t count, double low, double high, hot_histogram *histogram);
 
 /* The colours of a map, and of numbers of fibres, 0xrrggbb; t from 0 to 1. */
@@ -111,7 +110,7 @@ void hot_page_put_maps(FILE *file, const hot_page *page);
 void hot_page_put_methods(FILE *file, const hot_page *page);
 hot_status hot_page_put(hot_context *context, FILE *file, const void *page);
 
-/* Members of the report, whatever it holds: NULL, NaN, "" where there is none of this kind. */
+/* Members of the report; NULL, NaN or "" if missing or of another type. */
 const cJSON *hot_json_at(const cJSON *object, const char *name);
 double hot_json_number(const cJSON *object, const char *name);
 const char *hot_json_text(const cJSON *object, const char *name);

@@ -20,10 +20,10 @@ static const hot_map_kind kinds[] = {
      "half the angle of the cone that holds it with 95 %", 1, 0, 45, HOT_MAP_FIRST, 0},
     {"fraction_sd.nii.gz", "Deviation of the first fraction", "", "of the volume fraction of the first fibre", 1, 0, 0,
      HOT_MAP_FIRST, 0},
-    {"isotropic.nii.gz", "Isotropic part", "", "the volume fraction of what is isotropic, without free water", 1, 0, 1,
-     HOT_MAP_FIRST, 1},
+    {"isotropic.nii.gz", "Isotropic part", "", "volume fraction of the isotropic compartment, without free water", 1, 0,
+     1, HOT_MAP_FIRST, 1},
     {"free_water.nii.gz", "Free water", "", "its volume fraction", 1, 0, 1, HOT_MAP_FIRST, 1},
-    {"noise_sd.nii.gz", "Noise of each voxel", "", "its standard deviation, from what the fits leave over", 1, 0, 0,
+    {"noise_sd.nii.gz", "Noise of each voxel", "", "its standard deviation, from the residuals of the fits", 1, 0, 0,
      HOT_MAP_FIRST, 0},
     {"afd_total.nii.gz", "Apparent fibre density, total", "", "the fODF's coefficient of degree 0", 1, 0, 0,
      HOT_MAP_FIRST, 1},
@@ -162,7 +162,7 @@ hot_status hot_page_read_maps(hot_page *page)
 
 /* ---- Fibres ---------------------------------------------------------------------------------------------------- */
 
-/* What the fibres are drawn over: the image asked for, else the mean b=0 image, else FA; NULL: their amplitudes. */
+/* The background of the fibres: the given image, else the mean b=0 image, else FA; NULL: their amplitudes. */
 static hot_status find_background(hot_page *page, const char *asked, float **background)
 {
     static const struct { const char *file, *words; } own[] = {{"b0.nii.gz", "the mean b=0 image"},
@@ -178,7 +178,7 @@ static hot_status find_background(hot_page *page, const char *asked, float **bac
         char *path = hot_page_path(page, own[i].file);
         if (!path)
             return HOT_ERROR_MEMORY;
-        if (access(path, F_OK) == 0 && /* what is wrong with it has been told */
+        if (access(path, F_OK) == 0 && /* an unreadable file was already reported */
             (status = hot_page_values(page, path, 0, background)) == HOT_OK)
             page->drawn_on = own[i].words;
         if (status != HOT_ERROR_MEMORY && status != HOT_ERROR_CANCELLED)

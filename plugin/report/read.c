@@ -1,4 +1,4 @@
-/* What a run has left, as far as it is there. */
+/* Reads the results of a run. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,8 +123,8 @@ hot_status hot_page_values(hot_page *page, const char *path, int largest, float 
     return status;
 }
 
-/* What of a report goes onto the page, whatever it holds: as many members of an object or list, bytes of a text, lines
- * of the log of each level and bytes of these together. With the pictures a page stays below 5 MB. */
+/* Limits of the page: members of an object or list, bytes of a text, lines of the log of each level and bytes of these
+ * together. With the pictures a page stays below 5 MB. */
 enum { MAX_MEMBERS = 100, MAX_TEXT = 1000, MAX_LINES = 100, MAX_LOG = 20000 };
 
 static void cut_text(cJSON *item)
@@ -140,7 +140,7 @@ static void cut_text(cJSON *item)
     memcpy(item->valuestring + at, end, (size_t)count + 1);
 }
 
-/* Lines of one level of the log; what is left out is counted. */
+/* Lines of one level of the log; omitted lines are counted. */
 static void cut_log(cJSON *log, const char *level)
 {
     char text[100];

@@ -165,7 +165,7 @@ hot_status make_image(hot_context *context, const hot_fiber_field *fibers, void 
         for (size_t voxel = 0; voxel < voxels; voxel++)
             for (size_t d = 0; d < 3; d++) {
                 const float part = peaks[3 * (voxel * most + fiber) + d];
-                /* no -0 where there is none */
+                /* never -0 */
                 to[3 * voxel + d] = part == 0 ? 0 : static_cast<float>(to_lps[d]) * part;
             }
         if (fiber == 0)

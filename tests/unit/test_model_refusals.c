@@ -31,7 +31,7 @@ static void test_refusals(hot_context *context)
     refused(context, &few, (hot_fit_options){.model = "adc", .order = 6}, HOT_ERROR_DATA,
             "order 6 needs 28 different gradient directions, 'the data set' has 15 (b=1000); order 4 would do");
     refused(context, &no_b0, (hot_fit_options){.model = "adc"}, HOT_ERROR_DATA, "no b=0 volume");
-    refused(context, &plane, (hot_fit_options){.model = "odf"}, HOT_ERROR_DATA, "lie in one plane (normal ");
+    refused(context, &plane, (hot_fit_options){.model = "odf"}, HOT_ERROR_DATA, "are in one plane (normal ");
     refused(context, &twins, (hot_fit_options){.model = "adc", .order = 4}, HOT_ERROR_DATA, "has 9 (b=1000); order 2");
     refused(context, &few, (hot_fit_options){.model = "xyz"}, HOT_ERROR_ARGUMENT, "no model 'xyz'");
     refused(context, &few, (hot_fit_options){.model = "adc", .order = 5}, HOT_ERROR_ARGUMENT, "order 5");

@@ -17,9 +17,9 @@ from .text import shown
 STAGES = ("learn", "part", "merge", "report")
 ABOUT = """\
 Fibre directions, maps and a page for every diffusion scan of a BIDS data set, raw or preprocessed by QSIPrep.
-`participant` does the scans, `group` makes a table of all that were done. A scan that cannot be used is named, with the
-reason, and the others go on; the exit status is then 1. What is no series of diffusion images (b=0 volumes alone, one
-volume) or has no name of BIDS is named and left out. What is done already stays as it is."""
+`participant` processes the scans, `group` makes a table of all processed scans. Unusable scans are listed with the
+reason and the others continue; the exit status is then 1. Images that are not a diffusion series (only b=0, or one
+volume) and files without a BIDS name are listed and skipped. Finished scans are not processed again."""
 EXAMPLES = """\
   hotfiber-bids /data/study /data/study/derivatives/hotfiber participant --nprocs 8
   hotfiber-bids /data/study out participant --derivatives /data/qsiprep --participant-label 01 02
@@ -50,7 +50,7 @@ class Version(argparse.Action):
 
 
 class Workflow(argparse.Action):
-    """In an installed package the workflow is inside it, in the sources and below share/ beside it."""
+    """An installed package contains the workflow; in the sources and below share/ it is next to the package."""
 
     def __call__(self, *_):
         here = os.path.dirname(os.path.abspath(__file__))
@@ -76,17 +76,17 @@ def parser():
     add("--nprocs", "--n_cpus", "--n-cpus", "--nthreads", type=count, metavar="N", help="CPUs to use; default: all "
         "that this process may")
     add("--mem", "--mem-size", "--memory", type=size, metavar="SIZE", help="memory to use by all scans together (8G); "
-        "default: 60 %% of what is free")
+        "default: 60 %% of the free memory")
     add("--parts", type=count, default=1, metavar="N", help="each scan in N parts, which are done again alone where "
         "they were interrupted; default 1")
     add("--hotfiber-options", "--hotfiber_options", type=shlex.split, default=[], metavar="OPTIONS",
         help="options of `hotfiber run`, in one word: --hotfiber-options=\"--model msmt --device cpu\"")
     add("--force", action="store_true", help="do again what is done already")
     add("--skip-bids-validation", "--skip_bids_validator", action="store_true", help="do not call the BIDS validator; "
-        "without it its errors are told, where it is installed (bids-validator-deno, bids-validator)")
+        "without this option its errors are printed, if it is installed (bids-validator-deno, bids-validator)")
     add("--scan", metavar="NAME", help="only the scan of this name (as in logs/), for workflows")
     add("--stage", choices=STAGES, help="only this stage of that scan, for workflows; --part K says which part")
-    add("--list", action="store_true", help="print the scans and what is read of each, separated by tabs, and stop")
+    add("--list", action="store_true", help="print the scans and the files of each, separated by tabs, and stop")
     add("--list-json", action="store_true", help="the same as a JSON object, whatever the names hold, for workflows")
     add("--workflow", nargs=0, action=Workflow, help="print the folder of the Snakemake workflow (Snakefile, profiles)")
     add("--part", type=count, metavar="K", help=argparse.SUPPRESS)
@@ -108,14 +108,14 @@ def validate(root):
 
 
 def jobs_of(asked):
-    """Jobs, subjects without images, what is left out, settings; what cannot be is scans.Unusable."""
+    """Jobs, subjects without images, skipped files, settings; impossible combinations raise scans.Unusable."""
     root = os.path.abspath(asked.derivatives or asked.bids_dir)
     for folder in (asked.bids_dir, root):
         if not os.path.isdir(folder):
             raise scans.Unusable(f"there is no folder '{folder}'")
     out = os.path.abspath(asked.output_dir)
     if os.path.realpath(out) in (os.path.realpath(root), os.path.realpath(asked.bids_dir)):
-        raise scans.Unusable("OUT is the data set itself; give a folder of its own, for example BIDS_DIR/derivatives/"
+        raise scans.Unusable("OUT is the data set itself; give another folder, for example BIDS_DIR/derivatives/"
                              "hotfiber")
     found, without, left_out = scans.find(root, asked.participant_label, asked.session_label, listed_in=asked.bids_dir)
     if asked.scan:
@@ -136,7 +136,7 @@ def cpus(asked):
 
 
 def share(memory, workers):
-    """`8G` among workers, in MB; without a size 60 % of what is free."""
+    """The share of `8G` for each worker, in MB; without a size 60 % of the free memory."""
     if not memory:
         free = process.free_memory()
         return f"{max(1, int(.6 * free / workers))}M" if free else None
@@ -146,7 +146,7 @@ def share(memory, workers):
 
 
 def tell_left_out(left_out):
-    """What is left out, a line each. Returns the names of those where something is wrong."""
+    """Prints the skipped files, a line each. Returns the names of the faulty ones."""
     for lacks in left_out:
         say(f"{lacks.path}: {'' if lacks.failed else 'left out: '}{lacks.why}")
     return [shown(lacks.path) for lacks in left_out if lacks.failed]

@@ -7,7 +7,7 @@ from . import files
 from .files import read_json, write_json, write_text
 
 BIDS_VERSION = "1.10.0"
-# BIDS itself does not know BEP016's names yet, nor pages and tables of programs: its validator is told so.
+# BIDS itself does not have BEP016's names yet, nor programs' pages and tables: its validator must ignore them.
 IGNORED = ["*_dwimap*", "*.html", "group_dwi.*", "logs/", "figures"]
 XYZ = {"Reference": "xyz", "EncodingAxis": 3}
 VECTORS = {"Type": "3vector", "FillValue": 0.0, "AntipodalSymmetry": True, **XYZ}
@@ -26,13 +26,13 @@ MAPS = {
                   "volumes per fibre", None, VECTORS),
     "fraction_sd": ("hot", "fractionsd", "Standard deviation of the volume fractions, a volume per fibre", None,
                     SCALARS),
-    "isotropic": ("hot", "isotropic", "Volume fraction of what is isotropic beside the fibres, without free water",
+    "isotropic": ("hot", "isotropic", "Volume fraction of the isotropic compartment, without free water",
                   None, None),
     "free_water": ("hot", "freewater", "Volume fraction of free water", None, None),
     "noise_sd": ("hot", "noisesd", "Standard deviation of the noise, each voxel's own", None, None),
     "peaks_fod": ("hot", "peaksfod", "Directions with amplitudes as of MRtrix's fODF", None, VECTORS),
     "tissues": ("hot", "tissues", "Amounts of white matter and the other tissues, a volume each", None, SCALARS),
-    "residual": ("hot", "residual", "What the conditions of the constrained minimum leave", None, None),
+    "residual": ("hot", "residual", "Residual of the optimality conditions of the constrained minimum", None, None),
     "afd_total": ("hot", "afdtotal", "Apparent fibre density: the fODF's coefficient of degree 0", None, None),
     "afd_max": ("hot", "afdmax", "Largest amplitude of the fODF", None, None),
     "afd_sum": ("hot", "afdsum", "Norm of the fODF's coefficients", None, None),
@@ -84,7 +84,7 @@ def write_description(out, root, version):
         write_text(path, "# Fibre directions by hotfiber\n\n"
                    "Each scan has a page, `sub-....html`; `group_dwi.html` compares them. Maps are named as in\n"
                    "BEP016, the proposal of BIDS for diffusion derivatives:\n"
-                   "`..._model-<model>_param-<parameter>_dwimap.nii.gz`, with what they are in the `.json` beside\n"
+                   "`..._model-<model>_param-<parameter>_dwimap.nii.gz`, described in the `.json` next to\n"
                    "them. Directions are in scanner axes (RAS).\n"
                    "`logs/` says of each scan how it was made and whether it failed.\n")
 
@@ -118,7 +118,7 @@ def sweep(scan, out):
 
 
 def remove(scan, out):
-    """What an earlier run left of this scan."""
+    """The results of an earlier run of this scan."""
     sweep(scan, out)
     belongs = _belongs(scan)
     for where in (scan.folder(out), scan.figures(out)):
@@ -165,7 +165,7 @@ def publish(run, scan, out, hide):
             target = start + "_desc-brain_mask.nii.gz"
             sidecar = {"Type": "Brain", "SpatialReference": f"bids:source:{scan.relative}",
                        "Sources": [f"bids:source:{scan.relative}"],
-                       "Description": "Where fibres were looked for"}
+                       "Description": "The voxels in which fibres were fitted"}
         elif name == "b0.nii.gz":
             target = start + "_S0map.nii.gz"
             sidecar = {"Description": "Mean of the b=0 volumes", "Sources": [f"bids:source:{scan.relative}"],
@@ -175,7 +175,7 @@ def publish(run, scan, out, hide):
             target = f"{start}_model-{model}_param-{parameter}_dwimap.nii.gz"
             sidecar = {"Description": description, **({"Units": units} if units else {}),
                        **({"OrientationEncoding": orientation} if orientation else {}), **_model(model, report, scan)}
-        else: # other files that were asked for keep their name as a parameter's
+        else: # other requested files keep their name as a parameter's
             model, parameter = MAPS[stem][:2] if stem in MAPS else ("hot", "".join(filter(str.isalnum, stem)))
             target = f"{start}_model-{model}_param-{parameter}_dwimap{name[len(stem):]}"
         if target:

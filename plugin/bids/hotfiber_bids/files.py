@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what a call that was killed has left of them."""
+"""Crash-safe files, and the removal of the temporary files of killed calls."""
 import contextlib
 import fcntl
 import json
@@ -14,14 +14,14 @@ TEMPORARY = re.compile(r"\.part-\d+-\d+-(.+)", re.DOTALL)
 
 
 def temporary(path):
-    """A hidden name beside a path."""
+    """A hidden name in the folder of a path."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".part-{os.getpid()}-{random.SystemRandom().randrange(1 << 32)}-{name}")
 
 
 def sweep(folder, matches):
-    """Removes what lies under a hidden name in a folder, was to become a file whose name `matches`, and is in nobody's
-    hands: where there are no locks that is not known, and nothing is removed."""
+    """Removes temporary files of a folder whose final name `matches` and that no process uses. Without locks that is
+    unknown, and nothing is removed."""
     for name in os.listdir(folder) if os.path.isdir(folder) else []:
         found, path = TEMPORARY.fullmatch(name), os.path.join(folder, name)
         if not found or not matches(found.group(1)) or os.path.islink(path):
@@ -58,7 +58,7 @@ def write_json(path, about):
 
 
 def read_json(path):
-    """What the file holds; None where there is none or it is damaged."""
+    """The content of the file; None if it is missing or damaged."""
     try:
         return text.read_json(path)
     except (OSError, ValueError):

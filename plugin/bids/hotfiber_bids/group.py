@@ -9,7 +9,7 @@ MARKED, FEWEST = 3.5, 5
 # Scans worth a look that are listed; further ones open on demand.
 LISTED = 12
 LEFT_OUT = 200
-# name, heading, what it is, digits, the smallest spread that counts (of the median, and in units of its own)
+# name, heading, description, digits, the smallest spread that counts (relative to the median, and absolute)
 MEASURES = [
     ("snr", "SNR", "Signal-to-noise ratio of one b=0 volume", 1, .01, 0.),
     ("voxels", "Voxels", "Voxels in the mask", 0, .01, 0.),
@@ -17,7 +17,7 @@ MEASURES = [
     ("share_1", "1 fibre", "Share of the voxels with one fibre, %", 1, 0., .5),
     ("share_2", "2 fibres", "Share of the voxels with two fibres, %", 1, 0., .5),
     ("share_3", "3 fibres", "Share of the voxels with three fibres, %", 1, 0., .5),
-    ("residual", "Residual", "What the fits leave over, as a multiple of the noise of the b=0 volumes (method signal)",
+    ("residual", "Residual", "Residual of the fits, as a multiple of the noise of the b=0 volumes (method signal)",
      3, .01, 0.),
 ]
 COLUMNS = (["scan", "subject", "session", "status"] + [measure[0] for measure in MEASURES] +
@@ -53,7 +53,7 @@ svg text{font-size:10.5px;fill:var(--soft);font-family:inherit}.axis{stroke:var(
 
 
 def number(value):
-    """As it is, or None where it is no number."""
+    """The value, or None if it is not a number."""
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 else None
 
 
@@ -111,7 +111,7 @@ def _cell(value, digits):
 
 
 def table(rows):
-    """The rows as tab-separated values, n/a where there is none."""
+    """The rows as tab-separated values; missing values are n/a."""
     digits = {measure[0]: measure[3] for measure in MEASURES}
     lines = ["\t".join(COLUMNS)]
     for row in rows:

@@ -19,7 +19,7 @@ def open_regular(path):
 
 
 def volumes(path):
-    """Volumes of a NIfTI file, 1 or 2, packed or not. Raises ValueError where it is none."""
+    """The number of volumes of a NIfTI-1 or NIfTI-2 file, compressed or not. Raises ValueError for other files."""
     try:
         with open_regular(path) as file:
             head = (gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file).read(540)
@@ -41,7 +41,7 @@ def volumes(path):
 
 
 def b_values(path, column=None):
-    """The numbers of a .bval, or of one column of MRtrix's table. Raises ValueError where there are others."""
+    """The numbers of a .bval, or of one column of MRtrix's table. Raises ValueError for other text."""
     with open_regular(path) as file:
         text = file.read(LARGEST + 1)
     if len(text) > LARGEST:

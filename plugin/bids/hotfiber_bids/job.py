@@ -10,21 +10,21 @@ import time
 from . import derivatives, files, page, process
 from .text import shown
 
-# Of what hotfiber has said: as much goes on record.
+# How much of hotfiber's messages is recorded.
 LOG_LARGEST = 200 << 10
 # Options of hotfiber run whose value is a file, or several with commas between them.
 FILES = ("--mask", "--response", "--bval", "--bvec", "--grad")
 
 
 class Settings:
-    """What all scans of a call share."""
+    """The common settings of a call's scans."""
 
     def __init__(self, out, work, root, options=(), threads=1, memory=None, parts=1, force=False):
         self.out, self.work, self.root = out, work, root
         self.options, self.threads, self.memory = list(options), threads, memory
         self.parts, self.force = parts, force
         self.version = process.version()
-        # --outputs belongs to a run and a merge, --device to every call, the other options to what is learned.
+        # --outputs belongs to a run and a merge, --device to every call, the other options to `learn`.
         self.outputs = self._take("--outputs") or ["--outputs", "default,maps"]
         self.device = self._take("--device")
         self.samples = self._take("--samples")
@@ -94,7 +94,7 @@ class Job:
     # ---- What hotfiber is called with
 
     def _data(self):
-        """Paths as they are from the data set's folder, where hotfiber is called."""
+        """Paths relative to the data set's folder, where hotfiber is called."""
         scan, given = self.scan, []
         for option, path in (("--bval", scan.bval), ("--bvec", scan.bvec), ("--grad", scan.grad)):
             given += [option, scan.within(path)] if path else []
@@ -110,7 +110,7 @@ class Job:
                 *(["--memory", settings.memory] if settings.memory else [])]
 
     def made_of(self):
-        """What decides the result: another one means that the scan is done again."""
+        """The settings that decide the result; if they change, the scan is processed again."""
         settings = self.settings
         return [settings.version, [stamp(path) for path in self.scan.files()],
                 [self.hide(word) for word in settings.options], settings.outputs, settings.samples, settings.stamps()]
@@ -190,8 +190,8 @@ class Job:
                 os.close(handle)
 
     def whole(self):
-        """All of it in one process; the stages where it is to be in parts. What goes wrong with one scan, whatever it
-        is, is on its record and does not concern the others."""
+        """Runs the scan in one process, or its stages if it is split into parts. Any failure is recorded and does not
+        stop the other scans."""
         try:
             with self._alone() as alone:
                 if alone:

@@ -12,7 +12,7 @@ import time
 
 from .text import shown
 
-LAST = 64 << 10 # bytes of what it said in which the last line is looked for
+LAST = 64 << 10 # bytes of its output to search for the last line
 _running = set()
 _lock = threading.Lock()
 _stopping = False
@@ -26,13 +26,13 @@ def _end_with_parent():
 
 
 def command():
-    """The path of hotfiber: $HOTFIBER, the one beside this program, or the one on the path."""
+    """The path of hotfiber: $HOTFIBER, the one next to this program, or the one on the path."""
     here = [os.path.join(os.path.dirname(os.path.abspath(place)), "hotfiber")
             for place in (sys.argv[0], sys.executable)]
     for path in [os.environ.get("HOTFIBER", ""), *here, shutil.which("hotfiber") or ""]:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return os.path.abspath(path)
-    raise SystemExit("hotfiber-bids: the command hotfiber is neither beside this program nor on the path")
+    raise SystemExit("hotfiber-bids: the command hotfiber is neither next to this program nor on the path")
 
 
 def version():
@@ -43,7 +43,7 @@ def version():
 
 
 def free_memory():
-    """Memory in MB that programs may still take, in the control group if there is one; None where that is not known."""
+    """The available memory in MB, within the control group if there is one; None if unknown."""
     def read(path, pattern):
         try:
             with open(path, encoding="ascii") as file:
@@ -59,7 +59,7 @@ def free_memory():
 
 
 class Ended:
-    """What a process did: status as of a shell, its last line, the seconds it took by the clock and the CPU."""
+    """The result of a process: a shell's status, its last line, wall-clock and CPU seconds."""
 
     def __init__(self, status, message, seconds, cpu_seconds):
         self.status, self.message, self.seconds, self.cpu_seconds = status, message, seconds, cpu_seconds

@@ -22,7 +22,7 @@ class Unusable(Exception):
 
 
 def parse(name):
-    """`sub-01_ses-2_dwi.nii.gz` as ({"sub": "01", "ses": "2"}, "dwi", ".nii.gz"); None where it is no such name."""
+    """`sub-01_ses-2_dwi.nii.gz` as ({"sub": "01", "ses": "2"}, "dwi", ".nii.gz"); None for other names."""
     stem, dot, extension = name.partition(".")
     *pairs, suffix = stem.split("_")
     entities = {}
@@ -88,7 +88,7 @@ def inherited_metadata(root, path, entities, suffix):
 
 
 def _plain(value):
-    """A number or a short text of a sidecar; None for whatever else stands there."""
+    """A number or a short text of a sidecar; None for other values."""
     if isinstance(value, str):
         return value[:200]
     return value if isinstance(value, (int, float)) and abs(value) < 1e300 else None
@@ -130,7 +130,7 @@ class Scan:
             self.bval = self.bvec = None
         else:
             lacks = " and ".join(what for what, there in ((".bval", self.bval), (".bvec", self.bvec)) if not there)
-            raise Unusable(f"{name} has no {lacks} (and no .b): neither beside it nor in a folder above it is a file "
+            raise Unusable(f"{name} has no {lacks} (and no .b): neither next to it nor in a folder above it is a file "
                            "that applies to it")
         self.mask = self._brain_mask()
 
@@ -156,8 +156,8 @@ class Scan:
         return None
 
     def within(self, path):
-        """A path of the data set as it is from its folder: hotfiber is called there, so that no name above it goes
-        into what is shared."""
+        """A path relative to the data set's folder: hotfiber is called there, so that no name above it gets into shared
+        files."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     @property
@@ -173,13 +173,13 @@ class Scan:
         return os.path.join(out, f"sub-{self.subject}", "figures")
 
     def files(self):
-        """What is read of it and is there."""
+        """The existing files of the scan."""
         paths = (self.path, self.bval, self.bvec, self.grad, self.mask)
         return [path for path in paths if path and os.path.exists(path)]
 
 
 class LeftOut(typing.NamedTuple):
-    """What is no scan: its path in the data set, and why. failed: something is wrong with it."""
+    """A skipped file: its path in the data set, and the reason. failed: it is faulty."""
 
     path: str
     why: str
@@ -201,7 +201,7 @@ NO_LABEL = "labels of BIDS are letters and digits"
 
 
 def _images(root, subject, sessions, left_out):
-    """Paths of a subject's diffusion images. What is in their place and is none is added to left_out."""
+    """Paths of a subject's diffusion images. Other files in their folder are added to left_out."""
     folder = os.path.join(root, f"sub-{subject}")
     below = [""] if not sessions else []
     if os.path.isdir(folder):
@@ -227,9 +227,8 @@ def _images(root, subject, sessions, left_out):
 
 
 def find(root, labels=None, sessions=None, listed_in=None):
-    """All scans, the subjects that have none, and what is left out, a list of LeftOut. labels, sessions: only these,
-    without or with `sub-` and `ses-`. listed_in: the data set whose subjects are meant, where the images are in another
-    one."""
+    """All scans, the subjects that have none, and a list of LeftOut. labels, sessions: only these, with or without
+    `sub-` and `ses-`. listed_in: the data set that lists the subjects, if the images are in another one."""
     plain = lambda names, prefix: [name[len(prefix):] if name.startswith(prefix) else name for name in names or []]
     labels, sessions = plain(labels, "sub-"), plain(sessions, "ses-")
     home = listed_in or root

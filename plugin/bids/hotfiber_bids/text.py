@@ -8,14 +8,14 @@ LARGEST, LONGEST = 16 << 20, 1000
 
 
 def shown(value):
-    """In one line, with what is no character that can be printed escaped."""
+    """In one line, with unprintable characters escaped."""
     text = "".join(c if c.isprintable() else f"\\x{ord(c) & 0xff:02x}" if 0xdc80 <= ord(c) < 0xdd00 or ord(c) < 256
                    else f"\\u{ord(c):04x}" for c in str(value))
     return text if len(text) <= LONGEST else text[:LONGEST] + f" ... ({len(text)} characters)"
 
 
 def read_json(path):
-    """What a file holds. Raises OSError and ValueError."""
+    """The content of a file. Raises OSError and ValueError."""
     with images.open_regular(path) as file:
         text = file.read(LARGEST + 1)
     if len(text) > LARGEST:

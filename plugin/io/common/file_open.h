@@ -1,5 +1,5 @@
-/* The gate for all input: no other code of plugin or viz opens files for reading (tests/style/opens.py). It opens regular
- * files, and pipes whose reads can be cancelled; devices, which may never end, are refused. */
+/* The gate for all input: no other code of plugin or viz opens files for reading (tests/style/opens.py). It opens
+ * regular files, and pipes whose reads can be cancelled; devices, which may never end, are refused. */
 #ifndef HOT_PLUGIN_FILE_OPEN_H
 #define HOT_PLUGIN_FILE_OPEN_H
 
@@ -43,8 +43,8 @@ typedef struct hot_data_file {
 } hot_data_file;
 
 /* Checks a data file of a header (`name` as in the header, `path` of the file): it must be a regular file, whose
- * attributes are returned; in a confined context (hot_context_confine) it must be inside the header's folder, by its name
- * and with all links resolved. Errors: HOT_ERROR_FILE. */
+ * attributes are returned; in a confined context (hot_context_confine) it must be inside the header's folder, by its
+ * name and with all links resolved. Errors: HOT_ERROR_FILE. */
 hot_status hot_file_check_data(hot_context *context, const char *header, const char *name, const char *path,
                                hot_data_file *about);
 /* Bytes of all these files, each counted once however often it is named. Reorders them. */

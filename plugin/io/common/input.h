@@ -14,9 +14,9 @@ typedef struct hot_input {
 } hot_input;
 
 /* Finds the format of a file: by its name, else by its first bytes, as for pipes and standard input ("-"). Unknown
- * formats go to the NRRD reader, which refuses them. MRtrix's programs pipe the name of a temporary .mif file instead of
- * its content: that file is opened. It is removed, as MRtrix does, only if its name came through a pipe on standard input
- * and matches MRtrix's pattern (mrtrix-tmp-XXXXXX.mif). Errors: HOT_ERROR_FILE, HOT_ERROR_MEMORY. */
+ * formats go to the NRRD reader, which refuses them. MRtrix's programs pipe the name of a temporary .mif file instead
+ * of its content: that file is opened. It is removed, as MRtrix does, only if its name came through a pipe on standard
+ * input and matches MRtrix's pattern (mrtrix-tmp-XXXXXX.mif). Errors: HOT_ERROR_FILE, HOT_ERROR_MEMORY. */
 hot_status hot_input_open(hot_context *context, const char *path, hot_input *input);
 /* The stream of a file in another format than NRRD, opened if necessary. The caller closes it. */
 hot_status hot_input_take_stream(hot_context *context, hot_input *input, hot_stream **stream);

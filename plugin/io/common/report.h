@@ -6,9 +6,9 @@
 
 #include <hotfiber/context.h>
 
-/* Prints JSON; free the text with cJSON_free. NULL for a NULL root and without memory. JSON is UTF-8, file names need not
- * be: an invalid byte becomes U+FFFD, the replacement character. Control characters, DEL and changes of text direction
- * are escaped as \u...., because they must not reach a terminal. */
+/* Prints JSON; free the text with cJSON_free. NULL for a NULL root and without memory. JSON is UTF-8, file names need
+ * not be: an invalid byte becomes U+FFFD, the replacement character. Control characters, DEL and changes of text
+ * direction are escaped as \u...., because they must not reach a terminal. */
 char *hot_report_text(const cJSON *root);
 /* The same in one line. */
 char *hot_report_line(const cJSON *root);

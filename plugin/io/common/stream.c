@@ -169,8 +169,8 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     size_t capacity = bytes + behind, total = 0, got;
     hot_status status = HOT_OK;
     if (behind > UNPACKED_SKIP_MAX)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its header skips %zu bytes after the samples; the limit "
-                                "is %zu", name, behind, (size_t)UNPACKED_SKIP_MAX);
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its header skips %zu bytes after the samples; the "
+                                "limit is %zu", name, behind, (size_t)UNPACKED_SKIP_MAX);
     if (behind) {
         ring = hot_context_alloc(context, capacity, 1);
         if (!ring)
@@ -231,7 +231,8 @@ static size_t read_portions(hot_context *context, FILE *file, unsigned char *dat
     return fseeko(file, start + (off_t)read, SEEK_SET) == 0 ? read : 0;
 }
 
-/* Reads to the end of a source, but at most `most` bytes: unpacked data can be a thousand times longer than their file. */
+/* Reads to the end of a source, but at most `most` bytes: unpacked data can be a thousand times longer than their
+ * file. */
 static hot_status read_rest(hot_context *context, source *from, size_t most)
 {
     unsigned char scrap[4096];
@@ -244,8 +245,8 @@ static hot_status read_rest(hot_context *context, source *from, size_t most)
     return status;
 }
 
-/* Reads `bytes` bytes of a source, and checks a compressed source's checksum, which follows its last sample. A source may
- * hold more samples than the header needs; at most as many again are unpacked. */
+/* Reads `bytes` bytes of a source, and checks a compressed source's checksum, which follows its last sample. A source
+ * may hold more samples than the header needs; at most as many again are unpacked. */
 static hot_status read_samples(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes)
 {
     enum { LARGE = 1 << 24 };

@@ -34,8 +34,8 @@ size_t hot_stream_at_most(const hot_stream *stream);
 /* Once, after the header: the `bytes` bytes that start at byte `at`. Errors: HOT_ERROR_FORMAT (too short, damaged),
  * HOT_ERROR_CANCELLED. */
 hot_status hot_stream_samples(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes);
-/* Alternatively: reads spans of bytes, in ascending order after the header, or in any order if the stream seeks. Does not
- * check the checksum of compressed data. Errors: as above. */
+/* Alternatively: reads spans of bytes, in ascending order after the header, or in any order if the stream seeks. Does
+ * not check the checksum of compressed data. Errors: as above. */
 hot_status hot_stream_span(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes);
 /* Whether it is an uncompressed file: then only the requested spans are read. */
 int hot_stream_seeks(const hot_stream *stream);

@@ -46,8 +46,8 @@ int hot_temporary_holds(const char *path);
 /* Lets the system begin to bring a file to the disk, and does not wait. */
 void hot_sync_begin(int handle);
 
-/* Syncs a file, or the folder of `path`, to the disk. Errors: -1 with errno; a file system without this operation is not
- * an error. */
+/* Syncs a file, or the folder of `path`, to the disk. Errors: -1 with errno; a file system without this operation is
+ * not an error. */
 int hot_sync_file(int handle);
 int hot_sync_folder_of(const char *path);
 

@@ -1,6 +1,6 @@
-/* pam5: DIPY's peaks file, HDF5. Vectors are in the axes of the image (i, j, k), because DIPY's trackers and slicers work
- * in voxel space. EuDX tracks by each fibre's nearest vertex of the sphere in the file, DIPY's other direction getters by
- * each voxel's spherical harmonics (descoteaux07_legacy, DIPY's default). Built only with HDF5. */
+/* pam5: DIPY's peaks file, HDF5. Vectors are in the axes of the image (i, j, k), because DIPY's trackers and slicers
+ * work in voxel space. EuDX tracks by each fibre's nearest vertex of the sphere in the file, DIPY's other direction
+ * getters by each voxel's spherical harmonics (descoteaux07_legacy, DIPY's default). Built only with HDF5. */
 #include "io/dipy/hdf5_library.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* HDF5, loaded when the first .pam5 file is written. Linking with it would double the start time of every command, as its
- * libraries include an HTTP client with TLS. After this header HDF5's names are those of the loaded library: call
+/* HDF5, loaded when the first .pam5 file is written. Linking with it would double the start time of every command, as
+ * its libraries include an HTTP client with TLS. After this header HDF5's names are those of the loaded library: call
  * hot_hdf5_load first. */
 #ifndef HOT_HDF5_LIBRARY_H
 #define HOT_HDF5_LIBRARY_H

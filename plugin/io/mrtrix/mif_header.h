@@ -11,7 +11,7 @@ typedef struct hot_mif_header {
     size_t size[HOT_MIF_AXES];
     double spacing[HOT_MIF_AXES];
     int rank[HOT_MIF_AXES], reversed[HOT_MIF_AXES]; /* layout: 0 = varies fastest; stored from the last sample on */
-    double transform[3][4];  /* rotation and the position of voxel 0, 0, 0, for the image's axes, not the stored order */
+    double transform[3][4];  /* rotation and the position of voxel 0, 0, 0, for the image's axes, not storage order */
     double offset, scale;    /* value = offset + scale * sample */
     hot_sample sample;
     int bits, swapped;       /* packed bits (sample is U8 then); not the machine's byte order */

@@ -230,8 +230,8 @@ static void set_grid(const about *header, hot_grid *grid)
         grid->to_world[axis][axis] = axis < header->axes ? fabs(header->spacing[axis + 1]) : 1;
 }
 
-/* The content by the intent: our own name, or NIfTI's code. For a symmetric matrix, DIPY and the standard give the size,
- * ITK does not. */
+/* The content by the intent: our own name, or NIfTI's code. For a symmetric matrix, DIPY and the standard give the
+ * size, ITK does not. */
 static void set_content(const about *header, hot_image *image)
 {
     static const char own[] = "hotfiber ";

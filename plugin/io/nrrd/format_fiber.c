@@ -1,5 +1,5 @@
-/* fiber: one field of 3-vectors per fibre, for SCIRun's ConvertNrrdToField and Slicer. `fiber.nrrd` writes fiber_1.nrrd,
- * fiber_2.nrrd ...: all of them or none. */
+/* fiber: one field of 3-vectors per fibre, for SCIRun's ConvertNrrdToField and Slicer. `fiber.nrrd` writes
+ * fiber_1.nrrd, fiber_2.nrrd ...: all of them or none. */
 #include <stdio.h>
 #include <string.h>
 

@@ -79,7 +79,8 @@ static void key_table_fill(const Nrrd *nrrd, size_t volumes, key_table *table)
 
 /* The vector of a B-matrix (xx xy xz yy yz zz): along the eigenvector of its largest eigenvalue, with the trace, which
  * is b, as squared length. Returns 0 if the matrix is not finite. *linear: whether it has one direction; spherical and
- * planar encoding have none. The other eigenvalues of linear encoding are small, not 0: imaging gradients add to them. */
+ * planar encoding have none. The other eigenvalues of linear encoding are small, not 0: imaging gradients add to
+ * them. */
 static int matrix_to_vector(const double m[6], double g[3], int *linear)
 {
     double a[9] = {m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]}, values[3], vectors[9];

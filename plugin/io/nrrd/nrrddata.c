@@ -146,7 +146,8 @@ static hot_status skip_plain(hot_context *context, FILE *from, const char *name,
     for (long done = 0; status == HOT_OK && done < count;) {
         const int c = getc(from);
         if (c == EOF)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld %s to skip", name, count, unit);
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld %s to skip", name, count,
+                                    unit);
         done += !lines || c == '\n';
         if (++passed % 0x100000 == 0)
             status = hot_context_check(context, "reading");

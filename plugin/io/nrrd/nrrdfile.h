@@ -1,6 +1,6 @@
 /* An NRRD file in two steps: open (header parsed and checked, nothing large allocated) and read (samples into the
- * caller's memory). Teem parses the header's description of the array. Our code finds and reads the bytes, so that every
- * file name, size and limit is checked before use. */
+ * caller's memory). Teem parses the header's description of the array. Our code finds and reads the bytes, so that
+ * every file name, size and limit is checked before use. */
 #ifndef HOT_PLUGIN_NRRDFILE_H
 #define HOT_PLUGIN_NRRDFILE_H
 

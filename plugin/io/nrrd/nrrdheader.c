@@ -320,8 +320,8 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
             }
             status = add_name(context, file, name, strlen(name), skip);
         } else if (line[0] == '#') {
-            /* Teem gets no comments: it strips trailing blanks, and of a comment of blanks alone also the bytes in front
-             * of its copy (airOneLinify; on big-endian machines a chunk's size may be a blank). */
+            /* Teem gets no comments: it strips trailing blanks, and of a comment of blanks alone also the bytes in
+             * front of its copy (airOneLinify; on big-endian machines a chunk's size may be a blank). */
         } else if ((value = field_value(line, "datafile"))) {
             int taken = 0;
             if (file->count)

@@ -149,8 +149,8 @@ static hot_status get_keys(hot_context *context, const char *path, const Nrrd *n
     return status;
 }
 
-/* The samples as floats, with a confidence in front of each tensor. In files without confidence, every tensor other than
- * 0 counts as fitted. */
+/* The samples as floats, with a confidence in front of each tensor. In files without confidence, every tensor other
+ * than 0 counts as fitted. */
 static void copy_values(const Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels, float *values)
 {
     const size_t row = layout->unique + 1, from_row = nrrd->axis[0].size, before = masked ? 1 : 0;
@@ -168,8 +168,8 @@ static void copy_values(const Nrrd *nrrd, const struct layout *layout, int maske
     }
 }
 
-/* Moves the values into the field and frees the rest. Files in our own layout need a whole brain's tensors in memory only
- * once, other files twice for a moment. */
+/* Moves the values into the field and frees the rest. Files in our own layout need a whole brain's tensors in memory
+ * only once, other files twice for a moment. */
 static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels,
                               hot_tensor_field *field)
 {

@@ -152,8 +152,8 @@ hot_status hot_write_odx(hot_context *context, const hot_fiber_field *fibers, co
         total += entries[i].bytes + 256;
     if (total > UINT32_MAX)
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "%zu voxels with %zu fibres need %zu bytes, but an ODX archive without zip64 holds 4 GiB",
-                                voxels, count, total);
+                                "%zu voxels with %zu fibres need %zu bytes, but an ODX archive without zip64 holds 4 "
+                                "GiB", voxels, count, total);
     for (int i = 0; i < ENTRIES && status == HOT_OK; i++) {
         entries[i].data = hot_context_alloc(context, entries[i].bytes ? entries[i].bytes : 1, 1);
         status = entries[i].data ? HOT_OK : HOT_ERROR_MEMORY;

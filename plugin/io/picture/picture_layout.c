@@ -118,8 +118,8 @@ double hot_picture_largest_scale(const hot_picture_layout *layout)
 
 void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout)
 {
-    /* A panel's world axes: across, down, through; and their directions on the screen. Radiological: the patient's right
-     * is on the left; in sagittal slices, the front is on the left. */
+    /* A panel's world axes: across, down, through; and their directions on the screen. Radiological: the patient's
+     * right is on the left; in sagittal slices, the front is on the left. */
     static const struct { const char *name; int across, down, through; } views[3] = {
         {"coronal", 0, 2, 1}, {"sagittal", 1, 2, 0}, {"axial", 0, 1, 2}};
     double ras[3][4], unit[3][3], mm[3];

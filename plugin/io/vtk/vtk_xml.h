@@ -1,5 +1,5 @@
-/* The common part of VTK's XML files: header, SPACE, and arrays whose samples follow the header as raw bytes ("appended"),
- * which are half the size of text. Each array is preceded by its length in bytes (UInt64). */
+/* The common part of VTK's XML files: header, SPACE, and arrays whose samples follow the header as raw bytes
+ * ("appended"), which are half the size of text. Each array is preceded by its length in bytes (UInt64). */
 #ifndef HOT_PLUGIN_VTK_XML_H
 #define HOT_PLUGIN_VTK_XML_H
 

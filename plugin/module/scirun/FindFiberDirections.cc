@@ -1,6 +1,6 @@
-// See FindFiberDirections.h. Teem is used here and only here: SCIRun builds a Teem of its own, so that an Nrrd never
-// goes to hotfiber; what goes across are sizes, a matrix and arrays of numbers. Teem calls stand under NrrdGuard, as
-// Teem's error stack is global; hotfiber itself runs outside of it.
+// See FindFiberDirections.h. This is the only file that uses Teem: SCIRun builds its own, so hotfiber gets sizes, a
+// matrix and arrays of numbers, never an Nrrd. Teem calls hold NrrdGuard, because Teem's error stack is global;
+// hotfiber runs outside of it.
 #include <Modules/Legacy/Teem/HotFiber/FindFiberDirections.h>
 #include <Core/Datatypes/Legacy/Nrrd/NrrdData.h>
 
@@ -112,7 +112,7 @@ namespace
         axes[spatial++] = axis;
     }
     if (list == 4 || spatial != 3 || nrrd->spaceDim != 3)
-      return "the NRRD does not say which axis is that of the volumes, or how the others lie in space";
+      return "the NRRD does not tell which axis is that of the volumes, or the orientation of the others";
     std::memset(&data.grid, 0, sizeof data.grid);
     data.grid.space = nrrd->space == nrrdSpaceRightAnteriorSuperior  ? HOT_SPACE_RAS
                       : nrrd->space == nrrdSpaceLeftAnteriorSuperior ? HOT_SPACE_LAS

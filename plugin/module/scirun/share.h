@@ -1,4 +1,4 @@
-// As every module folder of SCIRun has it: what is exported from the library that CMakeLists.txt makes.
+// Export macro of the library, as in every module folder of SCIRun.
 #undef SCISHARE
 
 #if defined(_WIN32) && !defined(BUILD_CORE_STATIC)

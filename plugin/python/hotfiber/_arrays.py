@@ -35,7 +35,7 @@ def unmasked(array):
 
 
 def host(name, array):
-    """A NumPy array of what is in the host's memory, also of what knows DLPack alone."""
+    """A NumPy array of data in the host's memory, also of objects that only support DLPack."""
     if _gpu.is_there(array):
         raise TypeError(f"{name}: an array in the host's memory is needed here (array.cpu(), cupy.asnumpy(array)); "
                         "those of a GPU go to sshopm, directions, lowrank, heev, tridiag, contract, denoise and "
@@ -60,8 +60,7 @@ def real(name, array, dtype=None, there=False):
 
 
 def mask_bytes(mask, shape, like=None):
-    """A mask as bytes of this shape, None for none. Whatever is not 0 is inside; NaN is not. Beside `like`, when that
-    is in a GPU's memory."""
+    """A mask as bytes of this shape, or None. Values other than 0 and NaN are inside. In GPU memory if `like` is."""
     if mask is None:
         return None
     if isinstance(like, _gpu.There):
@@ -80,8 +79,7 @@ def mask_bytes(mask, shape, like=None):
 
 
 class Output:
-    """An array that a call fills: the caller's `out` where that will do as it is, else one of our own that is copied
-    there by done()."""
+    """The output array of a call: the caller's `out` if its layout fits, else a new one that done() copies to it."""
 
     __slots__ = ("array", "is_new", "_out")
 
@@ -135,7 +133,7 @@ def overlaps(inputs, results):
 
 
 def choice(name, value, choices):
-    """The constant that a word stands for."""
+    """The constant of a word."""
     try:
         return choices[value]
     except (KeyError, TypeError):
@@ -158,7 +156,7 @@ def struct(kind, **named):
 
 
 def fill(made, **named):
-    """Sets members of a struct; what does not go into it is an error that names the value."""
+    """Sets members of a struct; a value that does not fit raises an error that names it."""
     for name, value in named.items():
         try:
             setattr(made, name, value)

@@ -1,5 +1,5 @@
 """Multi-tissue deconvolution of arrays."""
-# Arguments become arrays under the same name, and checkers go by how they were declared:
+# Arguments become arrays under the same name, but mypy uses their declared types:
 # mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONSTRAINT = {"nonnegative": c.HOT_CONSTRAINT_NONNEGATIVE, "hpsd": c.HOT_CONSTR
 
 
 class Deconvolution(NamedTuple):
-    """What signals consist of."""
+    """The tissues of signals."""
     tensors: np.ndarray  #: (..., 6 | 15 | 28 | 45) float32 packed tensors, whose form is the fibre density
     amounts: np.ndarray  #: (..., tissues) float32 of the isotropic tissues
     residual: np.ndarray  #: (...) float32 what the conditions of the constrained minimum leave, of the signals' size

@@ -2,7 +2,7 @@
 
 All that users see is in scanner axes (RAS, mm, as nibabel's affines). Inside, a data set from a file keeps the axes of
 that file's space, so that results are the command's bit by bit."""
-# Arguments become arrays under the same name, and checkers go by how they were declared:
+# Arguments become arrays under the same name, but mypy uses their declared types:
 # mypy: disable-error-code="union-attr"
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _voxels(shape):
 
 
 def image_array(data):
-    """The samples of a nibabel image; anything else as it is."""
+    """The samples of a nibabel image; other objects unchanged."""
     return np.asanyarray(data.dataobj) if hasattr(data, "dataobj") else data
 
 
@@ -175,19 +175,18 @@ def _scale_by_length(b, vectors, limit):
 
 
 class Dwi:
-    """Diffusion-weighted data with their gradient table and place in the world.
+    """Diffusion-weighted data with their gradient table and position.
 
     data: (..., volumes), any real type and memory order; up to three axes before the last are the grid.
     gradients: (bvals, bvecs) with b in s/mm^2, as arrays or the paths of FSL's files; DIPY's GradientTable; or lines
         x y z b, as an array or the path of MRtrix's file.
-    affine: (4, 4), voxel indices to scanner mm (RAS), as nibabel has it. None: no world is known, and directions come
-        out in the axes of the gradients.
+    affine: (4, 4), voxel indices to scanner mm (RAS), as in nibabel. None: directions are in the axes of the gradients.
     frame: the axes of the gradients: "bvec" (those of FSL's files; the default for bvals and bvecs), "scanner" (the
-        default for lines x y z b). Without an affine they are taken as they are.
+        default for lines x y z b). Without an affine they are not converted.
 
     >>> import hotfiber, numpy as np
     >>> dwi = hotfiber.Dwi(np.ones((4, 5, 6, 2)), ([0, 1000], [[0, 0, 0], [1, 0, 0]]), np.diag([2, 2, 2, 1]))
-    >>> dwi.gradients.tolist()                   # bvec's x runs against the image where the determinant is positive
+    
     [[0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
     """
 
@@ -424,22 +423,21 @@ class Fibers:
 
     peaks: (..., 3 n) float32, x y z of each fibre in scanner axes (RAS), longest first, absent ones 0; the length is
         the volume fraction, or the height of the maximum for methods that give no fractions.
-    nfibers: (...) uint8, how many there are.
-    mask: (...) bool, where it was computed; tensors: the TensorField; response: of a single fibre. None where not
-        known.
+    nfibers: (...) uint8, their number.
+    mask: (...) bool, the computed voxels; tensors: the TensorField; response: of a single fibre. None if unknown.
     probability: (..., 4) float32 of 0 to 3 fibres; margin (log10 of the odds against the next number), residual (in
         units of the noise), width (rad^2): (...) float32; flags: (...) uint8. Of the method signal, else None.
-    sigma: the noise's standard deviation; None where it was not estimated.
-    cone: (..., n) float32 half angle, degrees, of the cone about each fibre that holds its direction with 95 %;
+    sigma: the noise's standard deviation; None if it was not estimated.
+    cone: (..., n) float32 half angle, degrees, of the cone that contains each fibre's direction with 95 % probability;
         cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
         whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With cones=True, else
         None.
-    isotropic, free_water: (...) float32 volume fractions of what is isotropic beside the fibres, without free water,
-        and of free water; with the fibres' they add to 1. One shell does not tell the two from each other. noise_sd:
+    isotropic, free_water: (...) float32 volume fractions of the isotropic compartment other than free water, and of
+        free water; with the fibres' they add to 1. One shell does not separate the two. noise_sd:
         (...) float32 the voxel's own standard deviation of the noise, in the unit of the signals. With cones=True, else
         None.
     samples: (voxels, samples, n, 3) float32 draws from the posterior in the voxels of the mask, samples[i] of voxel
-        np.argwhere(mask)[i]: vectors as those of peaks. With samples=N, else None."""
+        np.argwhere(mask)[i]: vectors like those of peaks. With samples=N, else None."""
 
     mask: np.ndarray | None = None
     tensors: TensorField | None = None
@@ -484,7 +482,7 @@ class Fibers:
         return made
 
     def _read_posterior(self, maps):
-        """What a run has made that says how sure its directions are; the mask is known."""
+        """Adds the probabilities and uncertainties of a run; the mask must be set."""
         grid, most = self._grid, maps.max_fibers
         if maps.cone:
             self.cone, self.fraction_sd = (grid.read_array(one, np.float32, most) for one in

@@ -13,7 +13,7 @@ _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}  # type codes of DLPack
 
 
 class _DLTensor(ctypes.Structure):
-    """The begin of what a capsule of DLPack points to."""
+    """The first members of DLPack's struct."""
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device", ctypes.c_int32),
                 ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
                 ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
@@ -38,7 +38,7 @@ def is_there(array):
 
 @functools.lru_cache(None)
 def _numpy_type(dtype):
-    """NumPy's type of PyTorch's, None where there is none."""
+    """The NumPy type of a PyTorch type, or None."""
     return getattr(np, str(dtype).partition(".")[2].replace("bool", "bool_"), None)
 
 
@@ -59,7 +59,7 @@ def _library(array):
 
 @functools.lru_cache(None)
 def _torch_stream():
-    """The function for the address of PyTorch's current stream: the quick one where there is one."""
+    """The function for the address of PyTorch's current stream; the fast one if this version has it."""
     torch = sys.modules["torch"]
     quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return quick or (lambda device: torch.cuda.current_stream(device).cuda_stream)
@@ -71,8 +71,8 @@ def _place(device):
 
 
 class There:
-    """What the library needs to know of such an array. Nothing is copied: another type or order than is needed is an
-    error that says what to do. Strides are in elements."""
+    """Address, type and strides (in elements) of a GPU array. Nothing is copied: an unsupported type or memory order
+    raises an error that names the remedy."""
 
     __slots__ = ("owner", "shape", "dtype", "pointer", "device", "waits", "_strides", "_contiguous", "_stream",
                  "_capsule")
@@ -172,7 +172,7 @@ class There:
         raise TypeError(f"out: results beside arrays of {library} need arrays to go to")
 
     def new(self, shape, dtype):
-        """An empty array of the same library beside this one."""
+        """An empty array of the same library on the same device."""
         library = _library(self.owner)
         if library == "torch":
             return self.owner.new_empty(shape, dtype=_type_of(sys.modules[library], dtype))

@@ -16,9 +16,9 @@ _logger = logging.getLogger("hotfiber")
 
 
 class Error(Exception):
-    """What the library could not do. The message says what, with which value, and what would be right."""
+    """An error of the library. The message names the problem, the value, and what would be right."""
 
-    parameter = ""  #: the library's name of the argument at fault, "" where it is none in particular
+    parameter = ""  #: the library's name of the argument at fault, or ""
 
 
 class ArgumentError(Error, ValueError):

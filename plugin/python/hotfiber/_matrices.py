@@ -1,5 +1,5 @@
 """Kernels on arrays of any origin: Hermitian and tridiagonal eigenvalues, contractions, CP decomposition."""
-# Arguments become arrays under the same name, and checkers go by how they were declared:
+# Arguments become arrays under the same name, but mypy uses their declared types:
 # mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._types import Arithmetic, Progress, Start, Uplo
 class Heev(NamedTuple):
     """Eigenvalues and eigenvectors of each matrix; NaN for one with NaN or Inf."""
     values: np.ndarray  #: (..., k) ascending
-    vectors: np.ndarray  #: (..., n, k) orthonormal columns; None where they were not asked for
+    vectors: np.ndarray  #: (..., n, k) orthonormal columns; None if not requested
 
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _batch_stride(array, letters, batch):
 
 
 def _layout(array, letters, batch):
-    """How the library is told of an operand; arrays that it cannot take as they are become copies."""
+    """The library's description of an operand; arrays with an unsupported layout are copied."""
     at = array.ndim - len(letters)
     shape = array.shape[at:]
     if isinstance(array, There):
@@ -242,8 +242,8 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
              progress: Progress = None) -> np.ndarray:
     """Contracts two arrays, alone or in a batch, as numpy.einsum does: C = alpha contraction(A, B) + beta C.
 
-    spec: a letter for each axis of A, B and C, "ik,kj->ij". A letter in A and B alone is summed over; each letter
-        stands at most once in an operand and in two of the three at least. At most 8 letters an operand.
+    spec: a letter for each axis of A, B and C, "ik,kj->ij". Letters that are only in A and B are summed over; each
+        letter occurs at most once in an operand and in at least two of the three. At most 8 letters an operand.
     a, b: arrays with these axes last. Axes before them are the batch, broadcast as NumPy does ("..." may stand for
         them in spec). Any real type and strides; computed in float32 where both are float32, else in float64.
     out: an array for C; with beta other than 0 it is read too.
@@ -273,7 +273,7 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
     sizes = dict(zip(first, a.shape[a.ndim - len(first):]))
     sizes.update(zip(second, b.shape[b.ndim - len(second):]))
     if any(letter not in sizes for letter in result_letters):
-        raise ValueError(f"spec: a letter of '{result_letters}' stands in no operand")
+        raise ValueError(f"spec: a letter of '{result_letters}' is in no operand")
     result, = outputs(out, (batch + tuple(sizes[letter] for letter in result_letters), kind), like=a)
     if beta != 0:
         if out is None:
@@ -334,7 +334,7 @@ def _factors(factors, shape, rank, kind):
         raise ValueError(f"factors: three are needed, not {len(factors)}")
     made = []
     for factor, length in zip(factors, shape):
-        factor = np.array(factor, kind, order="F")  # a copy: what is given is not written to
+        factor = np.array(factor, kind, order="F")  # a copy: the argument is not changed
         if factor.shape != (length, rank):
             raise ValueError(f"factors: one of shape {(length, rank)} is needed, not {factor.shape}")
         made.append(factor)

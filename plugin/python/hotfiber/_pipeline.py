@@ -72,7 +72,7 @@ class _Objects:
 def _data(data, gradients, affine, frame):
     if isinstance(data, Dwi):
         if gradients is not None or affine is not None or frame is not None:
-            raise TypeError("data: a Dwi has its gradients and affine; none is to be given beside it")
+            raise TypeError("data: a Dwi has gradients and an affine; do not pass others")
         return data
     if isinstance(data, (str, os.PathLike)):
         raise TypeError("data: an array or a Dwi is needed; hotfiber.load reads files")
@@ -280,7 +280,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
 
 
 def _take_fields(fields, grid):
-    """What a run has made, as arrays."""
+    """The results of a run, as arrays."""
     made, maps = Fibers._read(fields.fibers, grid), fields.maps
     made.mask = grid.read_array(lib.hot_mask_bytes(fields.mask), bool)
     if maps.flags:
@@ -298,7 +298,7 @@ def _take_fields(fields, grid):
 class Denoised(NamedTuple):
     """Denoised data, and the noise that was in them."""
     data: np.ndarray  #: like the data, float32 or complex64
-    noise: np.ndarray  #: (...) float32 standard deviation, in the data's unit; NaN where it could not be told
+    noise: np.ndarray  #: (...) float32 standard deviation, in the data's unit; NaN where it is unknown
 
 
 def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None = None,
@@ -431,11 +431,11 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
     """Reads a file: NRRD, NIfTI or MIF, or MRtrix's text of a response.
 
     path: the file, or the directory of a run (its directions are read).
-    bval, bvec: FSL's tables of NIfTI or MIF; bval alone: MRtrix's table, lines x y z b. None = those beside the image.
-    kind: "dwi", "tensors", "directions", "image", "response" or "sh" (spherical harmonics), which decides; None = what
-        the file's header says or its values show: a file that could be several of these is refused. Tensors of order 2
-        of other programs also as "tensor_fsl", "tensor_mrtrix", "tensor_dipy" or "tensor_itk", by the order and the
-        axes of their values; "dyads" are directions in the axes of FSL's bvecs.
+    bval, bvec: FSL's tables of NIfTI or MIF; bval alone: MRtrix's table, lines x y z b. None = those next to the image.
+    kind: "dwi", "tensors", "directions", "image", "response" or "sh" (spherical harmonics); None = from the file's
+        header or its values; an ambiguous file is refused. Other programs' tensors of order 2 are "tensor_fsl",
+        "tensor_mrtrix", "tensor_dipy" or "tensor_itk", which name the order and the axes of their values; "dyads" are
+        directions in the axes of FSL's bvecs.
     basis, frame: of "sh", harmonics of any tool's fibre orientations: "tournier07" (MRtrix's; the default),
         "descoteaux07" or "descoteaux07_legacy" (DIPY's); "scanner", "bvec" or "image". They become tensors.
     Returns a Dwi, TensorField, Fibers, Image or Response; all in scanner axes.
@@ -455,7 +455,7 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
             return loader(context, _text(path), **({"content": content[0]} if content else {}))
     if kind == "dwi" or bval is not None or bvec is not None:
         return Dwi._load(_text(path), _text(bval), _text(bvec))
-    with open(path, "rb"):  # what is not there is said once
+    with open(path, "rb"):  # one message for a missing file
         pass
     if path.endswith(".txt"):
         return load(path, kind="response")
@@ -483,9 +483,9 @@ def export(result: Fibers | TensorField, path: Path, format: str | None = None, 
     """Writes directions or tensors for another program.
 
     result: Fibers or a TensorField.
-    path: the file; its name tells the format where `format` is None ("peaks.nii.gz", "fibers.vtp", "tensors.nrrd").
+    path: the file; its name tells the format if `format` is None ("peaks.nii.gz", "fibers.vtp", "tensors.nrrd").
     format: a name of `hotfiber export --list`: "peaks", "fixels", "vtp", "tck", "dyads", "sh", "dec" ...
-    force: whether to replace a file that is there.
+    force: whether to replace an existing file.
     """
     path = os.fspath(path)
     if os.path.exists(path) and not force:

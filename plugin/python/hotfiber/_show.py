@@ -16,7 +16,7 @@ from ._types import Axis
 if TYPE_CHECKING:
     from ._fields import Fibers
 
-# Which two axes of the voxels lie in a slice across the third.
+# The two in-plane axes of a slice across the third.
 _PLANES = {0: (1, 2), 1: (0, 2), 2: (0, 1), "i": (1, 2), "j": (0, 2), "k": (0, 1)}
 
 
@@ -77,8 +77,8 @@ def view(*results: Any, wait: bool = True, **options: Any) -> Any:
 
     results: Fibers, TensorFields, and paths of further files.
     wait: until its window is closed. Else the files it reads are left to the folder of temporary files.
-    options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal"). What a
-        file holds, where it does not say: as_="peaks".
+    options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal"). For
+        the content of an ambiguous file: as_="peaks".
     Returns the process. Pictures need EGL; windows need X or XWayland, and OpenGL 3.3. Raises Error that says what is
     missing.
     """

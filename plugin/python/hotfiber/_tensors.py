@@ -2,7 +2,7 @@
 
 A packed tensor of order m and dimension n is the C(m+n-1, m) unique values in lexicographic order (xxxx xxxy xxxz
 xxyy ...), not multiplied by their multiplicity, along the last axis of an array."""
-# Arguments become arrays under the same name, and checkers go by how they were declared:
+# Arguments become arrays under the same name, but mypy uses their declared types:
 # mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _shift(shift):
 
 
 def _starts(starts, dim, seed):
-    """Starting vectors as an array: evenly spread where there is a way, else random."""
+    """Starting vectors as an array: evenly spread in dimension 3, else random."""
     if not isinstance(starts, (int, np.integer)):
         given = real("starts", starts, np.float64)
         if given.ndim != 2 or given.shape[1] != dim:
@@ -69,7 +69,7 @@ def _even(starts):
 
 
 class Sshopm(NamedTuple):
-    """What SS-HOPM found from each start."""
+    """The result of SS-HOPM for each start."""
     values: np.ndarray  #: (..., starts) eigenvalues, in the tensor's unit
     vectors: np.ndarray  #: (..., starts, dim) unit eigenvectors
     residuals: np.ndarray  #: (..., starts) ||A x^(m-1) - lambda x||
@@ -143,9 +143,9 @@ def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: PairKind = "all", star
     tensors: (..., unique) packed symmetric tensors, any real type; computed in float64. Order 2 to 16.
     dim: 2 to 16.
     kind: "max", "min" or "all" (with saddles).
-    starts: vectors (count, dim), or how many; 0 = as many as order and dimension need.
+    starts: vectors (count, dim), or their number; 0 = chosen by order and dimension.
     shift: "adaptive", "none" or a number.
-    pairs: rows of the result; None = as many as the tensor with the most pairs has, 512 at most.
+    pairs: rows of the result; None = the largest number of pairs of a tensor, at most 512.
     same_angle: degrees below which two pairs are the same; 0 = 0.05.
     device, threads, seed, progress: see `sshopm`.
 
@@ -177,7 +177,7 @@ def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: PairKind = "all", star
 
 
 class Directions(NamedTuple):
-    """Directions of each tensor, longest first; 0 where there are fewer."""
+    """Directions of each tensor, longest first; missing ones are 0."""
     directions: np.ndarray  #: (..., most, 3) float32 vectors: their length is lambda, or the weight of `lowrank`
     found: np.ndarray  #: (...) uint8 how many; 255 for a tensor with NaN or Inf
 
@@ -227,7 +227,7 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
 
 
 class Lowrank(NamedTuple):
-    """Rank-1 terms of each tensor, A ~ sum_i w_i v_i^m, largest weight first; 0 where there are fewer."""
+    """Rank-1 terms of each tensor, A ~ sum_i w_i v_i^m, largest weight first; missing ones are 0."""
     directions: np.ndarray  #: (..., most, 3) float32 vectors w_i v_i
     found: np.ndarray  #: (...) uint8 how many; 255 for a tensor with NaN or Inf
     residual: np.ndarray  #: (...) float32 ||A - approximation|| / ||A||

@@ -1,11 +1,11 @@
-"""hotfiber as a model of DIPY: GradientTable and arrays in, what DIPY's trackers and viewers take out.
+"""hotfiber as a model of DIPY: GradientTable and arrays in, the inputs of DIPY's trackers and viewers out.
 
     from hotfiber.dipy import HigherOrderTensorModel
     fit = HigherOrderTensorModel(gtab).fit(data, mask)
     peaks = fit.peaks()                     # PeaksAndMetrics, for LocalTracking
     fit.directions, fit.fractions           # exact directions, not those of a sphere's vertices
 
-Directions are in the axes of the gradient table, which DIPY takes for those of the image. Works with DIPY 1.6 and
+Directions are in the axes of the gradient table, which DIPY assumes to be those of the image. Works with DIPY 1.6 and
 later."""
 # Tensors are None in Fibers from a file alone, not in those made here:
 # mypy: disable-error-code="union-attr"
@@ -81,7 +81,7 @@ class HigherOrderTensorModel(ReconstModel):
 
 
 class HigherOrderTensorFit(ReconstFit):
-    """What HigherOrderTensorModel.fit found.
+    """The result of HigherOrderTensorModel.fit.
 
     fibers: the `hotfiber.Fibers`; directions (..., n, 3), fractions (..., n), nfibers (...) and tensors are its.
     S0: (...) the mean b=0 signal. sh_basis: the basis of shm_coeff, in DIPY's words."""
@@ -114,7 +114,7 @@ class HigherOrderTensorFit(ReconstFit):
         return values(self.tensors.values, sphere.vertices)
 
     def predict(self, gtab: Any = None, S0: ArrayLike | None = None) -> np.ndarray:
-        """The signals that the fitted tensors stand for: (..., volumes).
+        """The signals predicted by the fitted tensors: (..., volumes).
 
         gtab: for which gradients; None = those of the data. For the model fod its b-values are those of the response
         (to a tenth). S0: (...) or a number; None = the mean b=0 signal of the data. With the models fod and adc."""
