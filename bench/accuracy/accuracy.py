@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """How right are the directions? Makes phantoms, runs hotfiber, MRtrix and DIPY on the same files, scores all with
-`hotfiber score`, and prints one table in Markdown with the goals beside it.
+`hotfiber score`, and prints one table in Markdown that includes the goals.
 
     bench/accuracy/accuracy.py [--hotfiber FILE] [--seed N] [--voxels N] [--only TEXT] [--no-peers]
                                      [--phantom OPTIONS] [-o FILE.md]
@@ -88,7 +88,7 @@ class Bench:
             if done.returncode:
                 if "too little contrast" not in done.stderr:
                     sys.exit("%s failed:\n%s" % (" ".join(map(str, fit)), done.stderr))
-                # noise has left the response nothing of this order: no figure
+                # the noise hides this order of the response: no figure
                 print("%s, order %d: %s" % (name, order, done.stderr.strip()), file=sys.stderr)
                 continue
             call(self.hot, "peaks", "-i", "tensors.nrrd", "-o", "peaks.nrrd", "--quiet")

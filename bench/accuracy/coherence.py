@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Do neighbouring voxels agree? Directions have no truth in people, but bundles are wider than a voxel: what one voxel
-has, the next one mostly has too. hotfiber and MRtrix on the same human regions, counted the same way.
+"""Do neighbouring voxels agree? In vivo there is no ground truth, but bundles are wider than a voxel, so that most
+neighbours share a direction. hotfiber and MRtrix on the same human regions, counted the same way.
 
     bench/accuracy/coherence.py [--hotfiber FILE] [--data FOLDER]
 

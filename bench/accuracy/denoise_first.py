@@ -4,8 +4,8 @@ same phantoms.
 
     bench/accuracy/denoise_first.py [--hotfiber FILE] [--seed N] [--only TEXT] [--size X,Y,Z]
 
-Phantoms of bundles, where neighbours are alike as in tissue, and mixtures as in tissue.py, where each voxel is drawn
-by itself: the hardest case for denoising, which lives on what neighbours share. Standard error of a difference: about
+Phantoms of bundles, where neighbours are alike as in tissue, and mixtures as in tissue.py, where voxels are drawn
+independently: the hardest case for denoising, which needs similar neighbours. Standard error of a difference: about
 .005 with 2,000 voxels. Needs python3-nibabel, python3-numpy."""
 import argparse
 import os
@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--size", default="20,10,10")
     options = parser.parse_args()
     hot = os.path.abspath(options.hotfiber)
-    print("| phantom | acquisition | as they are | denoised | difference | its standard error |\n|" + " --- |" * 6)
+    print("| phantom | acquisition | original | denoised | difference | its standard error |\n|" + " --- |" * 6)
     seed = options.seed
     for layout, tissue_words in LAYOUTS:
         for scheme, words in SCHEMES:

@@ -1,11 +1,11 @@
-"""Directions from signals in Python: hotfiber's methods beside DIPY's CSD with peaks_from_model, one thread each, in
-turns in one process.
+"""Directions from signals in Python: hotfiber's methods compared with DIPY's CSD with peaks_from_model, one thread
+each, in turns in one process.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=build/python python3 bench/accuracy/dipy_speed.py
         [--copies 4] [--share 12] [--rounds 3]
 
 Prints voxels per second of CPU time of each call, and the ratio to DIPY's in every round. Data: the sample phantom's
-voxels inside the mask, several copies with noise of their own (so that learning, which takes the same time for any
+voxels inside the mask, in several copies with independent noise (so that learning, whose time does not depend on the
 number of voxels, counts as it would in a small brain). DIPY has every `share`-th of these voxels. All are given mask
 and response; all fits are of lmax 8."""
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""First directions beside MRtrix's msmt_csd: on a human scan, and on phantoms with the same table and noise, where the
-truth tells which of the two is off.
+"""First directions compared with MRtrix's msmt_csd: on a human scan, and on phantoms with the same table and noise,
+where the truth shows which of the two is off.
 
     bench/accuracy/first_direction.py [--hotfiber FILE] [--data FOLDER] [--seed N] [--no-phantoms]
 

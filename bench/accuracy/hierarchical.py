@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A slow, plain reference of one model for all data: 0 to 3 fibres, each with a width of its own, and always an
-isotropic part; what is usual in these data (widths, isotropic part, inequality, shares of 0 to 3 fibres) is learnt from
-them.
+"""A slow, plain reference of one model for all data: 0 to 3 fibres, each with its own dispersion, and always an
+isotropic compartment. The priors (dispersion, isotropic fraction, inequality, shares of 0 to 3 fibres) are estimated
+from the data.
 
     bench/accuracy/hierarchical.py -i dwi.nii.gz --response r.txt -o peaks.nii.gz --probability p.nii.gz
                                    [--mask mask.nii.gz] [--rounds N] [--fan DEGREES] [--positive]
@@ -15,7 +15,7 @@ so that sum w_i + w_0 = 1 but for the noise. Rician noise: mean and standard dev
 Priors: directions uniform, none two nearer than about 25 degrees; t normal; the logarithms of the weights about their
 mean normal; w_0 normal where there are fibres; ln D normal, other for 0 fibres; shares of k. Their means and deviations
 are estimated by EM: the E step fits all k in every voxel and takes Laplace's approximation of each evidence and of the
-posterior; the M step takes moments over voxels and k, with a few tens of pseudo-voxels for the start values. Noise:
+posterior; the M step averages moments over voxels and k, with a few tens of pseudo-voxels for the start values. Noise:
 every voxel's own variance, shrunk to the common one by as much as the variances of all say (Smyth 2004).
 
 --fan: a fibre may also fan out in a plane, as two halves that part by an angle on either side of its direction (normal,

@@ -54,7 +54,7 @@ class Starts:
                                 ci * wi + cj * wj, -np.inf)
                 at = np.argmax(gain, 1)
                 pairs[bin_][rows] = np.stack([i[at], j[at]], 1)
-        for bin_, pair in enumerate(pairs):   # the third of each pair, by what it explains beyond them
+        for bin_, pair in enumerate(pairs):   # the third of each pair, by the signal that it explains in addition
             i, j = pair.T
             block = np.stack([np.stack([self.gram[i, i], self.gram[i, j]], -1),
                               np.stack([self.gram[j, i], self.gram[j, j]], -1)], -2)
@@ -111,7 +111,7 @@ def smallest(u):
 
 
 def chance():
-    """How often the smallest separation of 2 and of 3 uniform directions lies in each of EDGES, within the prior."""
+    """How often the smallest separation of 2 and of 3 uniform directions is in each bin of EDGES, within the prior."""
     result = np.ones((KMAX + 1, len(EDGES) - 1))
     for k in range(2, KMAX + 1):
         u = np.random.default_rng(2).normal(size=(200000, k, 3))
@@ -149,7 +149,8 @@ def constant(prior, k):
 
 def widened(fit):
     """The posterior's matrix; a direction has at most the whole half sphere, whose area 2 pi is that of a normal
-    distribution of deviation 1: so each turn has 1 more, and the evidence of what the data do not tell is 1."""
+    distribution of deviation 1: so each turn has 1 more, and parameters that the data do not determine have an evidence
+    of 1."""
     k = fit.u.shape[1]
     matrix = fit.matrix + 1e-9 * np.eye(fit.matrix.shape[1])
     turns = np.arange(2 * k, 4 * k)

@@ -10,7 +10,7 @@ START = {"width": (0.0, 0.035), "iso": (0.15, 0.15), "water": (0.1, 0.12), "spre
          "ln_d_none": (np.log(0.9e-3), 0.3), "share": np.array([0.2, 0.35, 0.3, 0.15])}
 PSEUDO = 20.0          # pseudo-voxels of the start values
 BELOW = 0.02           # --positive: how far the noise and the response's error let an isotropic part fall below 0
-FIXED = 3              # parameters beside the fibres': w_0, water, ln D
+FIXED = 3              # parameters other than the fibres': w_0, water, ln D
 EDGES = np.array([25, 35, 45, 55, 65, 75, 90.0])   # of the learnt distribution of the smallest separation
 WALL = (np.cos(np.radians(30.0)), 0.03)
 
@@ -89,7 +89,7 @@ def legendre(t, ls):
     return p[::2][:len(ls)], d[::2][:len(ls)]
 
 
-# ---- the model: parameters theta = ln w (k), t (k), w_0, water, ln D; directions beside it -------------------------
+# ---- the model: parameters theta = ln w (k), t (k), w_0, water, ln D; and directions --------------------------------
 def tangents(u):
     """Two unit vectors at right angles to each direction."""
     a = np.where(np.abs(u[..., :1]) < 0.7, [1.0, 0, 0], [0, 1.0, 0])
@@ -99,7 +99,7 @@ def tangents(u):
 
 
 def halves(u, fan):
-    """The directions that stand for a fibre, each with its factors of the slopes by turns and by fanning."""
+    """The directions that represent a fibre, each with its derivatives with respect to rotation and fanning."""
     if fan is None:
         return [(u, 1.0, 0.0)]
     size = np.linalg.norm(fan, axis=1, keepdims=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""`hotfiber fit --model msmt` beside MRtrix's `dwi2fod msmt_csd`, from file to file, one thread each, in turns: voxels
-per second of CPU time.
+"""`hotfiber fit --model msmt` compared with MRtrix's `dwi2fod msmt_csd`, from file to file, one thread each, in turns:
+voxels per second of CPU time.
 
     bench/accuracy/msmt_speed.py [--hotfiber FILE] [--rounds N] [--voxels N]
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Phantoms of another simulator: DIPY's multi_tensor and sticks_and_ball (dipy.sims.voxel), beside MRtrix.
+"""Phantoms of another simulator: DIPY's multi_tensor and sticks_and_ball (dipy.sims.voxel), compared with MRtrix.
 
     bench/accuracy/other_simulator.py [--hotfiber FILE] [--seed N] [--voxels N] [--only TEXT] [--no-peers]
 
-Multi-tensor: fibres are tensors, each with eigenvalues of its own, 1.4 to 1.9 and twice .2 to .5e-3 mm^2/s; up to 30 %
+Multi-tensor: fibres are tensors with individual eigenvalues, 1.4 to 1.9 and twice .2 to .5e-3 mm^2/s; up to 30 %
 of a voxel is an isotropic tensor (.7 to 3e-3). Biaxial tensors: the second and third eigenvalue are drawn apart, so
 that a fibre is no figure of revolution, as one that fans out is not. Sticks and ball: sticks of fractions .3 to .8 in
 all, D 1.1 to 1.9e-3, the rest the ball. 15, 40, 35 and 10 % of the voxels have 0 to 3 fibres, every two of them 30 to

@@ -1,4 +1,5 @@
-"""Maxima of fODFs, file to file: hotfiber peaks beside MRtrix's sh2peaks and odx (PyPI), one thread each, in turns.
+"""Maxima of fODFs, file to file: hotfiber peaks compared with MRtrix's sh2peaks and odx (PyPI), one thread each, in
+turns.
 
     python3 bench/accuracy/peaks_speed.py [--size 48 48 20] [--rounds 3] [--python build/tests-python/bin/python]
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""The rule by which `lowrank` decides how many fibres a constrained deconvolution shows: what is in
-plugin/fibers/method_lowrank.c is what this prints.
+"""The rule by which `lowrank` decides how many fibres a constrained deconvolution shows: prints the constants in
+plugin/fibers/method_lowrank.c.
 
     bench/accuracy/rank_rule.py [--hotfiber FILE] [--seeds N] [--first SEED]
 
 Phantoms with the same share of one, two and three fibres, none of docs/accuracy.md's acquisitions or tissues, are
 deconvolved with `--model msmt` (hpsd and nonnegative); the residuals of the best one, two and three terms of their
-tensors' part of order 4 are what a logistic regression sees. Needs the Python package (PYTHONPATH=build/python),
+tensors' part of order 4 are the inputs of a logistic regression. Needs the Python package (PYTHONPATH=build/python),
 python3-nibabel, python3-numpy and python3-scipy."""
 import argparse
 import os

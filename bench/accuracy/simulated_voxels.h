@@ -22,7 +22,7 @@ typedef struct ph_settings {
     double along, across; /* diffusivities, mm^2/s */
     double least;       /* smallest fraction of a two-fibre voxel; three: weights vary likewise */
     double three_angle; /* smallest angle between three fibres */
-    double hindered;    /* an isotropic compartment beside the fibres, fraction uniform from 0 to this */
+    double hindered;    /* an isotropic compartment in addition to the fibres, fraction uniform from 0 to this */
     double vary;        /* each voxel's diffusivities differ by up to this share */
 } ph_settings;
 

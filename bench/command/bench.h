@@ -22,7 +22,7 @@
     X(cpd) \
     X(run)
 
-/* What the user asked for; 0 or NULL = the benchmark's own choice. */
+/* The user's options; 0 or NULL = the benchmark's default. */
 typedef struct bench_options {
     double seconds;     /* --seconds: about how long each row may take */
     const char *peer;   /* --peer: another program or library to time as well; a name the benchmark knows */
@@ -34,7 +34,7 @@ typedef struct bench_options {
 
 enum { BENCH_NOTES = 8 };
 
-/* One line of the table. A benchmark fills in what is known and leaves the rest 0. */
+/* One line of the table. Fields that a benchmark does not know stay 0. */
 typedef struct bench_row {
     char name[64];         /* "order 4, 128 starts, exact" */
     char backend[24];      /* "cpu", "cpu avx512", "cuda", or the name of another program */
@@ -67,12 +67,12 @@ void bench_note(bench_row *row, const char *name, double value);
 hot_status bench_measure(hot_context *context, const bench_options *options, bench_body body, void *user,
                          bench_row *row);
 
-/* Adds a row and measures body for it: the usual case. items per call may be 0; *row, where it is not NULL, for further
- * figures. */
+/* Adds a row and measures body for it: the usual case. items per call may be 0; *row, if not NULL, for further figures.
+ */
 hot_status bench_measure_row(hot_context *context, const bench_options *options, bench_report *report,
                              const char *name, const char *backend, double items, const char *item, bench_body body,
                              void *user, bench_row **row);
-/* Adds a row for what was measured elsewhere: `repeats` runs, their median and the fastest. */
+/* Adds a row for times that were measured elsewhere: `repeats` runs, their median and the fastest. */
 bench_row *bench_add_measured(bench_report *report, const char *name, const char *backend, double median,
                               double fastest, int repeats, double items, const char *item);
 
@@ -106,8 +106,7 @@ hot_status bench_check_peer(hot_context *context, const bench_options *options, 
 
 typedef hot_status (*bench_rows)(hot_context *context, const bench_options *options, bench_report *report);
 
-/* The GPU's rows where there is one, else the CPU's, or those that --device asks for; with cuBLAS as the peer, the
- * GPU's alone. */
+/* The GPU's rows if there is a GPU, else the CPU's, or those of --device; with cuBLAS as the peer, the GPU's only. */
 hot_status bench_gpu_or_cpu(hot_context *context, const bench_options *options, bench_report *report, bench_rows gpu,
                             bench_rows cpu);
 

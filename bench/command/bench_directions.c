@@ -80,7 +80,7 @@ static hot_status body(hot_context *context, void *user)
                               job->directions, job->found);
 }
 
-/* The same job on a context of its own: device, which of them (-1: all), and threads. */
+/* The same job on a new context: device, its number (-1: all), and threads. */
 static hot_status measure_on(hot_context *context, const bench_options *options, hot_device device, int number,
                              int threads, bench_job *job, bench_row *row)
 {

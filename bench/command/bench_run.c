@@ -1,4 +1,4 @@
-/* hotfiber bench run: the whole of `hotfiber run` on a phantom, files included, with the seconds of each stage. With
+/* hotfiber bench run: a complete `hotfiber run` on a phantom, files included, with the seconds of each stage. With
  * --peer mrtrix MRtrix's commands for the same on the same data: response, fODFs, peaks. */
 #include "bench.h"
 
@@ -122,4 +122,4 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
 }
 
 const bench_entry bench_run = {
-    "run", "the whole of `hotfiber run`, files included, with seconds of each stage; --peer mrtrix", run_run};
+    "run", "a complete `hotfiber run`, files included, with seconds of each stage; --peer mrtrix", run_run};

@@ -130,7 +130,7 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
                                             (double)count, "tensors");
         row->flops = hot_sshopm_flops(order) * figure.iterations * (double)count * (double)starts;
         bench_note(row, "agreement", figure.agreement);
-        bench_note(row, "agreement where there is a limit", figure.limited_agreement);
+        bench_note(row, "agreement of converged starts", figure.limited_agreement);
         bench_note(row, "residual <= 1e-5", figure.settled);
         bench_note(row, "iterations", figure.iterations);
     }
@@ -145,7 +145,7 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
     for (int order = 4; order <= 8 && status == HOT_OK; order += 2) {
         if (options->order && options->order != order)
             continue;
-        /* The GPU where there is one; the CPU where it is asked for or there is none. */
+        /* The GPU if there is one and --device allows it; else the CPU. */
         int gpu = device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO;
         if (gpu) {
             status = bench_gpu(context, options, report, order);

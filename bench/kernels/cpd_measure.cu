@@ -105,7 +105,7 @@ static void forget(hot_context *context, hot_cpd_bench *bench)
     bench->kept.stream = NULL;
 }
 
-/* What products from floats, those from a kept tensor, or iterations run on. */
+/* The arrays of products from floats, of products from a kept tensor, or of iterations. */
 static hot_status make_device(hot_context *context, hot_cpd_bench *bench, hot_cpd_use use)
 {
     hot_cpd_device *d = &bench->device;

@@ -1,4 +1,4 @@
-/* See heev_measure.h: cuSOLVER's XsyevBatched. Its library is loaded when it is asked for; nothing is linked to it. */
+/* See heev_measure.h: cuSOLVER's XsyevBatched. Its library is loaded on first use; no program is linked with it. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include "cuda_timing.h"
 #include "heev_measure.h"
 
-/* What cusolverDn.h declares, with handles and enumerations as what they are to the linker. */
+/* The declarations of cusolverDn.h, with pointers for handles and ints for enumerations. */
 typedef int create_fn(void **handle);
 typedef int destroy_fn(void *handle);
 typedef int size_fn(void *handle, void *params, int args, int fill, int64_t n, int type_a, const void *a, int64_t lda,

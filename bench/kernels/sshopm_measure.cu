@@ -23,7 +23,7 @@ struct hot_sshopm_bench {
     int32_t *limit_steps;                     /* sample x starts, there; negative: has no limit */
 };
 
-/* hot_sshopm_launch, and the paper's algorithm beside it. */
+/* hot_sshopm_launch and the paper's algorithm. */
 static hot_status launch(hot_context *context, const hot_sshopm_args *args, const hot_sshopm_tables *tables,
                          hot_sshopm_algorithm algorithm, cudaStream_t stream)
 {
@@ -225,7 +225,7 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
     hot_status status = x && residual && iterations ? HOT_OK : HOT_ERROR_MEMORY;
     args.residual = bench->residual;
     args.iterations = bench->iterations;
-    if (status == HOT_OK) /* poison: what is not written does not agree */
+    if (status == HOT_OK) /* poison: results that are not written do not agree */
         status = hot_cuda_status(context, cudaMemset(bench->x, 0xff, results * 3 * sizeof(float)), "poison");
     if (status == HOT_OK)
         status = launch(context, &args, &bench->tables, algorithm, NULL);
@@ -289,7 +289,7 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     timing.stream = stream;
     if (status == HOT_OK) /* once, to see how long it takes */
         status = hot_cuda_time_runs(context, timing, work, times, &figure->repeats);
-    /* What is short is called many times in one graph: between two events the wait for the host would be measured. */
+    /* Short kernels are called many times in one graph: between two events the wait for the host would be measured. */
     if (status == HOT_OK && times[0] < 1e-4) {
         status = hot_cuda_time(context, stream, 20, work, seconds, &figure->seconds, &figure->fastest,
                                &figure->repeats);

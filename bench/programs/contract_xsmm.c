@@ -1,7 +1,7 @@
-/* The time of products C = A B + beta C of many small matrices beside libxsmm, in one run on one thread. Without
+/* The time of products C = A B + beta C of many small matrices compared with libxsmm, in one run on one thread. Without
  * shapes: the squares of 1 to 32 and some rectangles. The two are called in turn, so that other work on the machine
- * affects both; best and median times per product are shown, and the distribution of the ratios at the end. Before that
- * both results are compared with sums in double; status 1 when one is wrong, or a call failed.
+ * affects both; best and median times per product are shown, and the distribution of the ratios at the end. First both
+ * results are compared with sums in double; status 1 if one is wrong, or a call failed.
  *
  *   bench_contract_xsmm [--cold] [--f32] [--avx2] [--seconds=S] [--beta=0|1] [--shapes=N] [--seed=N] [--quiet]
  *                       [M N K ...]

@@ -1,4 +1,4 @@
-/* The time of MTTKRP on one CPU thread beside the BLAS of this build: one matrix product with one factor, then the sum
+/* The time of MTTKRP on one CPU thread compared with this build's BLAS: a matrix product with one factor, then the sum
  * with the other in plain loops. Cubes, of rank a tenth of the side. The two are run in turn; the best processor times
  * are shown. Status 1 when a call failed or the results differ by more than rounding can do.
  *

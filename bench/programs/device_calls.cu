@@ -270,7 +270,7 @@ static void *make_calls(void *user)
     return NULL;
 }
 
-/* Four contexts in four threads on one GPU beside the same calls one after the other. */
+/* Four contexts in four threads on one GPU compared with the same calls in sequence. */
 static void measure_contexts(void)
 {
     enum { THREADS = 4, TIMES = 20 };

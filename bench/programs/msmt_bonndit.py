@@ -1,12 +1,12 @@
-"""Deconvolution of one shell and of several beside bonndit's results and a third solver.
+"""Deconvolution of one shell and of several compared with bonndit's results and a third solver.
 
     python3 bench/programs/msmt_bonndit.py BUILD FOLDER [--directions FILE]
 
 FOLDER has bonndit's test data: data.nii.gz, bvals, sh_response_complete.npz, shore_response_complete.npz and
 results/{cs,shore}_deconvolution. Their signals are modelled as there: of one shell by white matter's response in
 harmonics, of several by a response of each tissue in the SHORE basis (Merlet and Deriche 2013, order 4); its part of
-degree l over that of a fibre of weight 1, which is a delta or the power of its direction. `hotfiber.deconvolve` takes
-that design as it is. For `nonneg` the directions of bonndit's constraint are needed: FILE has polar angle and azimuth
+degree l over that of a fibre of weight 1, which is a delta or the power of its direction. `hotfiber.deconvolve` gets
+the same design. For `nonneg` the directions of bonndit's constraint are needed: FILE has polar angle and azimuth
 in turn, as numbers among any text (its constants.py). The third solver is Clarabel (pip install clarabel scipy), to a
 gap of 1e-12 of the objective.
 

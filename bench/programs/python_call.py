@@ -1,9 +1,9 @@
-"""What a call from Python costs over the C functions that it calls: one item, one thread.
+"""The overhead of a call from Python over the C functions that it calls: one item, one thread.
 
     PYTHONPATH=build/python python3 bench/programs/python_call.py [--rounds 500]
 
 Prints microseconds of the whole call, and of its C functions called through ctypes with the same arguments; each the
-best of many short rounds, because other work on the machine only adds. Run it where nothing else runs, if possible."""
+best of many short rounds, because other work on the machine only adds. Run it on an idle machine if possible."""
 import argparse
 import time
 

@@ -1,13 +1,13 @@
-"""Directions of tensors of PyTorch where they are, in a GPU's memory: what a call takes beside its kernels, and what is
-copied between the host and the GPU meanwhile.
+"""Directions of PyTorch tensors in GPU memory: the overhead of a call over its kernels, and copies between host and
+GPU.
 
     PYTHONPATH=build/python python3 bench/programs/python_gpu.py [--count 1000000] [--order 6] [--calls 50]
 
 Every case is calls in a row on PyTorch's current stream. Milliseconds a call: by CUDA's events around all of them
 (call), of its kernels alone as PyTorch's profiler traces them (kernels), and of the C function called with the same
-arguments (C). Host: microseconds until a call returns. Copies: those that the trace has between the host and the GPU.
-Ends with status 1 where more is copied than a call's tables, where the GPU is waited for, or where results are not
-those of the host's arrays."""
+arguments (C). Host: microseconds until a call returns. Copies: those between host and GPU in the trace. Ends with
+status 1 if more than a call's tables is copied, if the host waits for the GPU, or if results differ from those of host
+arrays."""
 import argparse
 import json
 import os
@@ -20,7 +20,7 @@ import torch
 from python_call import c_calls
 
 
-TABLES = 1 << 20  # bytes of what a call has once for all tensors; lowrank has .5 MB
+TABLES = 1 << 20  # bytes of a call's tables for all tensors; lowrank has .5 MB
 
 
 def elapsed(call, calls):
@@ -36,7 +36,7 @@ def elapsed(call, calls):
 
 
 def trace(call, calls):
-    """What PyTorch's profiler sees: events of the GPU and calls of CUDA."""
+    """PyTorch's profile: GPU events and CUDA calls."""
     kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     torch.cuda.synchronize()
     with torch.profiler.profile(activities=kinds) as profile:

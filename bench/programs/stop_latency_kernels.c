@@ -80,7 +80,7 @@ static void stop(hot_context *context, const char *what, hot_status status)
 
 enum { ORDER = 6, UNIQUE = 28, STARTS = 128, VOLUMES = 72, B0 = 8 };
 
-/* What is done to voxels, at order 6. */
+/* The kernels of voxels, at order 6. */
 static int time_voxels(hot_context *context, size_t count)
 {
     const size_t some = count / 4;
@@ -160,7 +160,7 @@ static int time_voxels(hot_context *context, size_t count)
     return 0;
 }
 
-/* Uniform numbers; NULL where there is no memory. */
+/* Uniform numbers; NULL without memory. */
 static double *uniform(size_t count)
 {
     uint64_t state = 7;

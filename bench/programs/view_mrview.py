@@ -1,17 +1,16 @@
-"""Frames per second of hotfiber-view beside Debian's mrview (mrtrix3), software rendering, 800 x 800, on the same
-order-8 field.
+"""Frames per second of hotfiber-view compared with Debian's mrview (mrtrix3), software rendering, 800 x 800, on the
+same order-8 field.
 
     python3 bench/programs/view_mrview.py BUILD [--glyphs 1600,10000] [--rounds 3]
 
 A field of N voxels in one slice with 1 to 3 fibres each, as tensors for us and, through `hotfiber export --format sh`,
-as spherical harmonics for mrview (whose glyphs have 1,280 triangles). Runs alternate. mrview has no measure of its own
-that can be read: it is started under Xvfb with G1 and with G2 `-capture.grab`s of the same view, each of which draws
-the picture again, sometimes more than once: count_draws.c counts its draw calls, of which a glyph takes two. The
-difference of the two times is that of so many pictures, and what the same grabs cost without glyphs (drawing the image,
-reading the picture back, writing the PNG) is taken off. hotfiber-view --bench draws its frames one by one, without the
-image, and waits for each; the camera turns between two, and every triangle is computed from the tensor again. CPU
-seconds per frame (user and system, all threads) stand beside the wall clock, for machines that do other work as
-well."""
+as spherical harmonics for mrview (whose glyphs have 1,280 triangles). Runs alternate. mrview does not report frame
+times: it is started under Xvfb with G1 and with G2 `-capture.grab`s of the same view, each of which draws the picture
+again, sometimes more than once: count_draws.c counts its draw calls, two for a glyph. The difference of the two times,
+less the cost of the same grabs without glyphs (drawing the image, reading the picture back, writing the PNG), is that
+of the additional pictures. hotfiber-view --bench draws its frames one by one, without the image, and waits for each;
+the camera turns between two, and every triangle is computed from the tensor again. CPU seconds per frame (user and
+system, all threads) are printed as well as the wall clock, for machines that do other work."""
 import argparse
 import os
 import resource

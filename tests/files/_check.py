@@ -1,4 +1,4 @@
-"""Checks that are counted: a test goes on after one has failed, and ends with their number."""
+"""Counted checks: a test continues after a failed check, and ends with their number."""
 import os
 import subprocess
 import sys
@@ -7,7 +7,7 @@ failures = 0
 
 
 def check(condition, text):
-    """Says what is not so."""
+    """Prints a failed check."""
     global failures
     if not condition:
         failures += 1

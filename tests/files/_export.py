@@ -1,5 +1,5 @@
-"""Shared by the export tests: NRRDs with known directions in many geometries, written here byte by byte so that nothing
-of ours is in them, and what they mean in scanner RAS."""
+"""Shared by the export tests: NRRDs with known directions in many geometries, written byte by byte without our code,
+and their directions in scanner RAS."""
 import math
 import os
 import subprocess
@@ -87,8 +87,8 @@ PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of a packed tensor o
 
 
 def make_tensors(name, path, truth):
-    """Writes, as Teem's masked matrices, |v| u u^T of each voxel's first fibre v = |v| u; not fitted where there is
-    none."""
+    """Writes |v| u u^T of each voxel's first fibre v = |v| u as Teem's masked matrices; voxels without a fibre are not
+    fitted."""
     space, _, frame = GEOMETRIES[name]
     values = np.zeros(SIZE + (7,))
     for voxel, vectors in truth.items():

@@ -1,4 +1,4 @@
-"""What MRtrix's programs hold and do not print."""
+"""Constants inside MRtrix's programs."""
 import os
 import shutil
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def constraint_directions(count=300):
-    """The directions in which `dwi2fod msmt_csd` lets nothing be negative, azimuth and inclination of each. They lie in
-    the program as pairs of doubles: of all runs of so many possible pairs the most even one. None where there is no
-    such run. (Who gives them back with -directions gets the same numbers as without.)"""
+    """The directions in which `dwi2fod msmt_csd` requires positivity, as azimuth and inclination. The program contains
+    them as pairs of doubles: the most evenly spread run of 300 possible pairs. None without such a run. (-directions
+    with these gives the same numbers as the default.)"""
     program = shutil.which("dwi2fod")
     if not program:
         return None

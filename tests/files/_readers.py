@@ -20,19 +20,19 @@ except Exception:  # old ones do not load with every numpy
     load_peaks = None
 
 FLIP = np.array([-1, -1, 1])  # LPS <-> RAS
-VOXELS = [(i, j, k) for k in range(SIZE[2]) for j in range(SIZE[1]) for i in range(SIZE[0])]  # as they lie in memory
+VOXELS = [(i, j, k) for k in range(SIZE[2]) for j in range(SIZE[1]) for i in range(SIZE[0])]  # in memory's order
 
 
 def vectors_of(values):
-    """3N values -> the vectors that are there."""
+    """3N values -> the vectors other than 0."""
     return [v for v in np.asarray(values, float).reshape(-1, 3) if np.isfinite(v).all() and v.any()]
 
 
 def place(case, position):
-    """The voxel whose centre lies at a position in RAS mm."""
+    """The voxel whose centre is at a position in RAS mm."""
     index = (np.linalg.inv(case.affine) @ np.append(position, 1))[:3]
     voxel = tuple(int(round(x)) for x in index)
-    case.check(np.abs(index - voxel).max() < 1e-3 and voxel in case.truth, f"{case.what}: something lies at {index}")
+    case.check(np.abs(index - voxel).max() < 1e-3 and voxel in case.truth, f"{case.what}: unexpected fibre at {index}")
     return voxel
 
 
@@ -45,7 +45,7 @@ def of_image(case, path):
 
 
 def of_rows(rows):
-    """One row of values per voxel, as they lie in memory."""
+    """One row of values per voxel, in memory's order."""
     return {voxel: vectors_of(row) for voxel, row in zip(VOXELS, rows)}
 
 
@@ -217,7 +217,7 @@ def bonndit_read(case):
 # ---- FSL and DIPY -----------------------------------------------------------------------------------------------
 
 def dyads_nibabel(case):
-    """FSL's rule: unit vectors in image axes, x mirrored when the determinant is positive; fractions beside them."""
+    """FSL's rule: unit vectors in image axes, x mirrored if the determinant is positive; and fractions."""
     export(case.source, "dyads.nii.gz")
     axes = case.affine[:3, :3] / np.linalg.norm(case.affine[:3, :3], axis=0)
     if np.linalg.det(axes) > 0:

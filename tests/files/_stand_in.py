@@ -1,5 +1,5 @@
-"""Stands in for the real data sets of the tests where these are not: the same names, schemes and forms, made here by
-formulas (two ribbons that cross, in tissue, in air). Nothing of the program makes them."""
+"""Replacements for the tests' real data sets on machines without them: the same names, schemes and forms, made by
+formulas (two crossing ribbons in tissue, surrounded by air) and without our code."""
 import os
 
 import nibabel

@@ -62,13 +62,13 @@ def try_tables(name, image, bval, bvec, alike=(), first=1, every=3):
     print("%s: %d of %d wrong tables found" % (name, found, wrong))
 
 
-# The phantom's bundles lie in the x-y plane but one, which is symmetric in it: a flip of z cannot be told.
+# All but one of the phantom's bundles are in the x-y plane, and that one is symmetric in it: flips of z are invisible.
 Z_FLIPPED = np.diag([1, 1, -1])
 check(hot("phantom", "--layout", "bundles", "--size", "30,30,9", "-b", "1000", "--directions", "30", "--b0", "2",
           "-o", "p.nii.gz").returncode == 0, "a phantom")
 try_tables("phantom", "p.nii.gz", "p.bval", "p.bvec", [Z_FLIPPED], first=3)
 
-# Noise alone, and a few voxels: nothing can be told, and that is said.
+# Noise alone, and a few voxels: check reports that it cannot decide.
 image, bvec, bval = nib.load("p.nii.gz"), np.loadtxt("p.bvec"), np.loadtxt("p.bval")
 data = np.asarray(image.dataobj)
 volumes = data.shape[3]
@@ -186,7 +186,7 @@ for name, warned in (("p.bvec", False), ("flipped.bvec", True)):
     lines = [line for line in done.stderr.splitlines() if "gradient table" in line]
     check(len(lines) == warned, "run with %s: %s" % (name, done.stderr))
 
-# Real data. FiberCup's fibres lie in the x-y plane, human_2shell's slices are far apart: no flip of z is told there.
+# Real data. FiberCup's fibres are in the x-y plane, human_2shell's slices are far apart: flips of z are undetectable.
 if os.path.isdir(os.path.join(DATA, "fibercup")):
     def real(name, alike=(), **some):
         path = os.path.join(DATA, name)

@@ -1,6 +1,6 @@
-"""What an image holds is read from its header or seen in its values, or asked for with --as; the number of its values
-decides nothing. Tensors, harmonics, colours, maps and signals are no directions; tensors of order 2 of FSL, MRtrix,
-DIPY, ITK and Slicer are read in the order and the axes that each of them has; directions of any tool are taken."""
+"""The content of an image comes from its header, its values or --as, never from the number of its values. Tensors,
+harmonics, colours, maps and signals are not directions; tensors of order 2 of FSL, MRtrix, DIPY, ITK and Slicer are
+read in the order and the axes of each; directions of any tool are accepted."""
 import gzip
 import os
 import shutil
@@ -57,8 +57,8 @@ def same_axes(name, found, wanted, degrees=0.05):
 
 
 def same_vectors(found, wanted):
-    """Each of those found is one of those wanted: up to the sign, which is that of one hemisphere in what is written,
-    and in whatever order those of one length are."""
+    """Each found direction is an expected one, up to the sign (files have those of one hemisphere), and up to the order
+    of equal lengths."""
     pairs = found[..., :, None, :], wanted[..., None, :, :]
     apart = np.minimum(np.abs(pairs[0] - pairs[1]).max(-1), np.abs(pairs[0] + pairs[1]).max(-1))
     return (apart.min(-1) < 1e-6).all() and (apart.min(-2) < 1e-6).all()
@@ -257,7 +257,7 @@ for name in ("sh.nii.gz", "sh.mif"):
 for name in ("peaks.nii.gz", "peaks.mif", "peaks.nrrd"):
     check(export_peaks(name) is not None, name)
 
-# ---- The same data fitted by others: the same first directions, where there is one fibre
+# ---- The same data fitted by others: the same first directions in single-fibre voxels
 truth = nib.load("bundles.nii.gz").get_fdata()
 alone = truth[..., :3].any(-1) & ~truth[..., 3:].any(-1)
 ours = export_peaks("adc.nrrd")

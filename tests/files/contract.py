@@ -1,5 +1,4 @@
-"""hotfiber contract: NRRD arrays in and out against numpy, finite elements, the file of choices, and what is
-refused."""
+"""hotfiber contract: NRRD arrays in and out against numpy, finite elements, the file of choices, and refusals."""
 import os, subprocess
 
 import numpy as np
@@ -34,7 +33,7 @@ for device in ("cpu", "auto"):
 got = result("--a", "a.nrrd", "--b", "b.nrrd", "--c", "c.nrrd", "--spec", "ik,kj->ij", "--alpha", "-2", "--beta", ".5")
 check(np.abs(got - (-2 * expected + .5 * c)).max() < 1e-13, "alpha and beta")
 got = result("--a", "a.nrrd", "--b", "b.nrrd", "--c", "c.nrrd", "--spec", "ik,kj->ij")
-check(np.abs(got - (expected + c)).max() < 1e-13, "--c alone is added")
+check(np.abs(got - (expected + c)).max() < 1e-13, "--c without --beta is added")
 got = result("--a", "a.nrrd", "--b", "one.nrrd", "--spec", "ik,kj->ji")
 check(np.abs(got - np.einsum("ikt,kj->jit", a, b[:, :, 0])).max() < 1e-13, "an operand without a batch")
 check(result("--a", "one.nrrd", "--b", "one.nrrd", "--spec", "ij,ij->").shape == (1,), "a number")

@@ -1,4 +1,4 @@
-"""hotfiber denoise on a phantom whose noise is known, beside MRtrix's dwidenoise; complex data; and in hotfiber run."""
+"""hotfiber denoise on a phantom with known noise, compared with MRtrix's dwidenoise; complex data; in hotfiber run."""
 import json, os, shutil, subprocess
 
 import nibabel as nib
@@ -63,7 +63,7 @@ def error(a):
 
 
 done = run("denoise", "-i", "noisy.nii", "-o", "clean.nii", "--noise", "noise.nii")
-check(b"standard deviation" in done.stderr, "the noise is told: " + done.stderr.decode())
+check(b"standard deviation" in done.stderr, "the noise is printed: " + done.stderr.decode())
 clean, noise, data = image("clean.nii"), image("noise.nii"), image("noisy.nii")
 check(clean.shape == data.shape and noise.shape == size, "sizes stay")
 check(np.allclose(nib.load("clean.nii").affine, affine) and np.allclose(nib.load("noise.nii").affine, affine),
@@ -137,7 +137,7 @@ check(level.shape == size[::-1] and abs(level.mean() - 20) < .6, f"complex noise
 wrong = np.sqrt((np.abs(back[..., 0] + 1j * back[..., 1] - truth * phase) ** 2).mean() / 2)
 check(wrong < 10, f"complex: error {wrong} of noise 20")
 
-# What is refused.
+# Refusals.
 for arguments, words in [
         (("-i", "noisy.nii", "-o", "noisy.nii"), "noisy.nii"), (("-i", "none.nii", "-o", "out.nii"), "none.nii"),
         (("-i", "noisy.nii", "-o", "out.nii", "--window", 1), "window"),
@@ -147,15 +147,15 @@ for arguments, words in [
 for arguments in (("--window", "2.5"), ("--window", "3,3"), ("--step", "0"), ("--complex", "--mask", "mask.nii")):
     done = run("denoise", *arguments, status=2, data=b"")
     check(done.stderr.count(b"\n") == 1, f"{arguments}: one line: {done.stderr.decode()}")
-check((image("noisy.nii") == data).all(), "the input is as it was")
+check((image("noisy.nii") == data).all(), "the input is unchanged")
 
-# In a run: fewer fibres that are none, in grey matter and fluid, and the noise's map beside the rest.
+# In a run: fewer spurious fibres in grey matter and fluid, and a map of the noise.
 found = {}
 for name, more in (("plain", ()), ("denoised", ("--denoise",))):
     run("run", "-i", "noisy.nii", "-o", name, "--quiet", *more)
     report = json.load(open(f"{name}/report.json"))
     check(report["settings"]["denoise"] == bool(more) and ("denoising" in report["seconds"]) == bool(more),
-          "the report says so")
+          "it is in the report")
     check(os.path.exists(f"{name}/noise.nii.gz") == bool(more), "the noise's map")
     check(abs(report["noise"]["sigma"] - sigma) < .05 * sigma, f"{name}: noise {report['noise']}")
     count, peaks = image(f"{name}/nfibers.nii.gz"), image(f"{name}/peaks.nii.gz")[..., :3]
@@ -170,7 +170,7 @@ check(found["denoised"][0] >= found["plain"][0] and found["denoised"][1] < found
 restored = json.load(open("denoised/report.json"))["noise"]["shape_restored"]
 check(restored < .05, f"of what neighbours share shape was removed in {restored} of the voxels")
 
-# Neighbours that have nothing in common: denoising would take fine crossings for noise, and says so instead.
+# Neighbours that have nothing in common: denoising would remove fine crossings as noise, and warns instead.
 run("phantom", "-o", "mixture.nii", "--layout", "mixture", "--size", "12,10,8", "-b", 1000, "--directions", 32, "--snr",
     20, "--seed", 7, "--quiet")
 done = {name: run("run", "-i", "mixture.nii", "-o", name, "--outputs", "peaks", *more)
@@ -180,7 +180,7 @@ check(report["shape_restored"] > .8 and b"not denoised: neighbours" in done["apa
       f"{report}: {done['apart_denoised'].stderr.decode()}")
 check((image("apart/peaks.nii.gz") == image("apart_denoised/peaks.nii.gz")).all(), "the data are used as they came")
 
-# A response without degree 6: order 4, and the run goes on; an order that was asked for is refused.
+# A response without degree 6: the run uses order 4; an explicit --order is refused.
 open("flat.txt", "w").write("# Shells: 0,1000\n3550 0 0 0\n1850 -650 115 0\n")
 done = run("run", "-i", "mixture.nii", "-o", "flat", "--response", "flat.txt", "--outputs", "peaks,tensors")
 check(b"order 4: the response of these data has nothing of order 6" in done.stderr, done.stderr.decode())

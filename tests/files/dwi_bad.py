@@ -120,7 +120,7 @@ for range_ in ("0 -9223372036854775808 -1", "-9223372036854775808 0 1", "0 92233
     write("a.nhdr", dwi.header(more=["data file: x%d.raw " + range_]) + keys, None)
     bad("a.nhdr", "a.nhdr", "numbered from " + range_.split()[0])
 
-# ---- a skip from the end never reaches the header that stands before the data ----
+# ---- a skip from the end never reaches the header ----
 for skip in (-2, -5, -1000, -2 ** 63):
     header_bad(dwi.header(more=["byte skip: %d" % skip]) + keys, "too short", "byte skip: %d" % skip, "2400")
 write("a.nrrd", dwi.header(more=["byte skip: -5"]) + keys, data + b"last")

@@ -111,7 +111,7 @@ os.mkdir("sub")
 with open("sub/a.raw", "wb") as file:
     file.write(dwi.bytes())
 write("sub/a.nhdr", dwi.header(more=["data file: a.raw"]) + dwi.keys(), None)
-same("data file beside a header elsewhere", "sub/a.nhdr")
+same("data file next to a header elsewhere", "sub/a.nhdr")
 write("a.nrrd", dwi.header() + dwi.keys(), dwi.bytes())
 with open("a.nrrd", "rb") as file:
     whole = file.read()

@@ -194,7 +194,7 @@ with open("t.bval", "w") as file:
     file.write(" ".join("3000" if b else "0" for b in dwi.b) + "\n")
 done = hot("info", "-i", "n.nii", "--bval", "t.bval", "--bvec", "t.bvec", "--json")
 agree("shells in the vectors' length", json.loads(done.stdout), reference)
-check("squared length" in done.stderr, "and it is said: " + done.stderr)
+check("squared length" in done.stderr, "with a note: " + done.stderr)
 np.savetxt("t.bvec", (inner * 1.004).T, "%.12f")
 agree("nearly unit vectors", info("n.nii", "--bvec", "t.bvec"), reference)
 if mrinfo:

@@ -1,4 +1,4 @@
-"""Real data, or what stands in for them: every set reads, and what is stored as NRRD and as NIfTI is the same data."""
+"""Real data, or their replacements: every set reads, and NRRD and NIfTI copies are the same data."""
 import json
 import os
 import sys
@@ -59,7 +59,7 @@ for name, (nrrd, nifti) in pairs.items():
 helix = info("slicer_native_nrrd/orig/helix-DWI.nhdr")
 check(helix["size"] == [64, 32, 16] and helix["volumes"] == 7 and helix["highest_order"] == 2,
       "helix: %s" % helix["size"])
-check(not np.allclose(helix["measurement_frame"], np.eye(3)), "helix: its frame is told")
+check(not np.allclose(helix["measurement_frame"], np.eye(3)), "helix: its frame is read")
 # The tensor of one voxel, fitted here: FA and main direction are known for it.
 data = samples("slicer_native_nrrd/orig/helix-DWI.nhdr")[37, 8, 14]
 g = np.array(helix["gradients_world"])[1:]

@@ -87,7 +87,7 @@ for shift in ("none", "5", "adaptive"):
         sizes, values, fields = read(done.stdout)
         check(abs(values[0] - .8893) < 5e-5, "shift %s: %g" % (shift, values[0]))
 
-# What is wrong is said in one line.
+# Errors are one line.
 done = run("--order", "4", "--dim", "3", "-o", "out.nrrd", data=nrrd(tensor[:14], [14]))
 text = done.stderr.decode()
 check(done.returncode == 1 and text.count("\n") == 1 and "15" in text and "14" in text, "wrong axis: " + text)

@@ -69,11 +69,11 @@ refused("tensors", "-i", "f.nii.gz", "-o", "x.nii.gz", "--format", "afd_max", "-
 check(not os.path.exists("x.nii.gz"), "nothing is written")
 
 # tckgen on directions, and on fixels through fixel2sh, at the cutoff that its fODF algorithms have. On MRtrix's own
-# fODF, with the same response, the same seeds find about as many tracks where there are fibres.
+# fODF, with the same response, the same seeds find about as many tracks in voxels with fibres.
 run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,6", "-o", "head.nii.gz", "--truth", "truth.nii",
     "--quiet")
 run(HOTFIBER, "run", "-i", "head.nii.gz", "-o", "head", "--outputs", "peaks_nrrd,peaks_fod,mask,response", "--quiet")
-truth = nibabel.load("truth.nii")  # where there is a fibre: elsewhere noise has tracks in any fODF
+truth = nibabel.load("truth.nii")  # voxels with a fibre: elsewhere noise has tracks in any fODF
 nibabel.save(nibabel.Nifti1Image(truth.get_fdata().any(axis=3).astype(np.uint8), truth.affine), "fibers.nii")
 export("head/peaks.nrrd", "fixels", "--amplitude", "fod", "--dwi", "head.nii.gz")
 run("fixel2sh", "-quiet", "fixels/amplitude.mif", "fixel_sh.mif", "-lmax", "8")

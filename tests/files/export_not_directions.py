@@ -1,5 +1,5 @@
-"""Diffusion data whose number of volumes divides by 3 are not taken for directions, in any disguise; directions are,
-whoever wrote them."""
+"""Diffusion data whose number of volumes is a multiple of 3 are never read as directions; directions of any program
+are."""
 import os
 import shutil
 import subprocess

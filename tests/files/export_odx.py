@@ -1,6 +1,6 @@
-"""Directions to ODX and to DSI Studio's .fz, for every geometry. Standard library, nibabel and scipy read what is
-written; odx (PyPI), in an environment that the set-up makes, reads both. Directions in the world come back
-within .1 degree, with their amplitudes, at the place of their voxel."""
+"""Directions to ODX and to DSI Studio's .fz, for every geometry. Standard library, nibabel and scipy read the files;
+odx (PyPI), in an environment that the set-up makes, reads both. World directions come back within .1 degree, with their
+amplitudes, at the position of their voxel."""
 import gzip
 import json
 import os
@@ -35,7 +35,7 @@ def judge(what, truth, affine, found, degrees):
     for index, vectors in voxels:
         position = np.linalg.inv(affine) @ theirs @ np.append(index, 1)
         voxel = tuple(int(round(x)) for x in position[:3])
-        check(np.abs(position[:3] - voxel).max() < 1e-3 and voxel in truth, f"{what}: something lies at {position}")
+        check(np.abs(position[:3] - voxel).max() < 1e-3 and voxel in truth, f"{what}: unexpected fibre at {position}")
         wanted = truth.get(voxel, [])
         seen.add(voxel)
         check(len(vectors) == len(wanted), f"{what} {voxel}: {len(vectors)} fibres, {len(wanted)} wanted")

@@ -1,5 +1,4 @@
-"""DIPY's peaks file, all of its fields, with h5py, in every geometry. What DIPY reads from it is in
-export_readers.py."""
+"""DIPY's peaks file, all of its fields, with h5py, in every geometry. export_readers.py reads it with DIPY."""
 import os
 import re
 import subprocess
@@ -41,7 +40,7 @@ for name in GEOMETRIES:
                   f"{name} {v}: vertex {i} is {angle(sphere[i], d)} off")
         check(pam["gfa"][v] == values[0] and (pam["qa"][v] == values).all(), f"{name} {v}: qa")
 
-# ---- Without HDF5 (another library has its name): one line says what to install, nothing is written
+# ---- Without HDF5 (another library has its name): the message names the package, nothing is written
 libraries = os.path.join(os.environ["HOT_BUILD"], "lib")
 with open(os.path.join(libraries, "libhotfiber.so"), "rb") as f:
     soname = re.search(rb"libhdf5\w*\.so[.0-9]*(?=\0)", f.read()).group().decode()

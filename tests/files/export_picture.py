@@ -1,4 +1,4 @@
-"""Pictures by the command: over the data, and what is refused."""
+"""Pictures by the command: over the data, and refusals."""
 import re
 import subprocess
 import sys

@@ -51,7 +51,7 @@ class Case:
 
 
 def maps(case):
-    """What holds no directions: counts and colours by nibabel, MRtrix and Teem, and the pictures."""
+    """Other outputs than directions: counts and colours by nibabel, MRtrix and Teem, and the pictures."""
     export(case.source, "nfibers.nii.gz")
     counts = nibabel.load("nfibers.nii.gz")
     check(counts.get_data_dtype() == np.uint8 and counts.shape == (5, 4, 3), f"{case.name}: nfibers")

@@ -41,7 +41,7 @@ for output in ("in.nrrd", "./in.nrrd", "sub/../in.nrrd", "soft.nrrd", "hard.nrrd
     attempt(["-i", "in.nrrd", "-o", output], 1, "in.nrrd")
 attempt(["-i", "soft.nrrd", "-o", "in.nrrd"], 1, "in.nrrd")
 with open("in.nrrd", "rb") as f:
-    check(f.read() == whole, "the input is as it was")
+    check(f.read() == whole, "the input is unchanged")
 
 # inputs that are not there, or nothing, or broken
 os.symlink("nowhere", "dangling.nrrd")

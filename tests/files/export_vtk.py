@@ -46,7 +46,7 @@ def make_object(function, field):
 
 
 def take(kind, pointer):
-    """VTK's Python object of a pointer; it holds a reference of its own, so the caller's is given back."""
+    """VTK's Python object of a pointer; it has a new reference, so the caller's is released."""
     address = pointer.value
     taken = kind("_%016x_p_%s" % (address, kind.__name__))
     check(taken.GetReferenceCount() == 2, f"{kind.__name__}: {taken.GetReferenceCount()} references")

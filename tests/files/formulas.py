@@ -1,5 +1,5 @@
-"""What the program computes is computed here once more, with numpy and from the papers' formulas, on noisy data and in
-frames that nothing else tests: the diffusivity with weights and penalty, qform alone, centimetres, shells, noise."""
+"""Results against the papers' formulas in numpy, on noisy data and in frames without other tests: the diffusivity with
+weights and penalty, qform without sform, centimetres, shells, noise."""
 import json
 import os
 import sys

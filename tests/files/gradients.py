@@ -1,5 +1,5 @@
-"""Gradient tables as people have them: every name, place and layout of the files gives the same world gradients; MRtrix
-is the reference for its own tables. What cannot be read is refused in one line that says what would be right."""
+"""Gradient tables in all their names, places and layouts give the same world gradients; MRtrix is the reference for its
+own tables. Unreadable tables are refused with a line that names the remedy."""
 import json
 import os
 import shutil
@@ -100,7 +100,7 @@ for text in map(comma, (lines([b], form="%.1f"), lines(b[:, None], form="%.1f"),
 for name in ("x.bval", "x.bvec"):
     os.remove(name)
 
-# MRtrix's table: named, beside the image, and preferred to a pair that is not in FSL's convention
+# MRtrix's table: named, next to the image, and preferred to a pair that is not in FSL's convention
 put("x.b", grad)
 same("--grad", "-i", "a.nii.gz", "--grad", "x.b")
 for line_end in "\r", "\r\n":

@@ -160,9 +160,9 @@ same = sum(ours_nufo[v] == nufo(*t) for v, t in tops.items())
 print(f"afd_max {off:.1e} off at most, nufo the same in {same} of {len(tops)} voxels")
 check(off < 1e-4 and len(tops) > 500 / STEP, f"afd_max is {off} off")
 check(same == len(tops) and len(np.unique(ours_nufo[mask])) > 1, f"nufo: the same in {same} of {len(tops)} voxels")
-# scilpy finds the maxima by DIPY on 724 points. What it calls the largest is lower than the maximum by what lies
-# between the points (up to .03 here), and a ridge between rows of points has several: how often the numbers are the
-# same says something of the points, so it is only told. The number is compared with all maxima above.
+# scilpy finds the maxima by DIPY on 724 points. Its largest value is lower than the maximum because of the spacing of
+# the points (by up to .03 here), and a ridge between rows of points has several: the agreement of the numbers depends
+# on the points, so it is only printed. The number is compared with all maxima above.
 try:
     from dipy.data import get_sphere
     from dipy.direction.peaks import peak_directions

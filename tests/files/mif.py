@@ -1,6 +1,5 @@
-"""MRtrix's images in and out, as MRtrix itself writes and reads them: every order of axes, type and kind of file is
-the same data, gradients and place; what is written, mrinfo and mrconvert read back. NIfTI and MIF come through pipes
-too."""
+"""MRtrix's images in and out, against MRtrix itself: every order of axes, type and kind of file gives the same data,
+gradients and position; mrinfo and mrconvert read our files. NIfTI and MIF through pipes, too."""
 import itertools
 import json
 import os
@@ -125,7 +124,7 @@ for name in ("n.nii", "n.nii.gz", "a.mif", "b.mif.gz"):
         image = nibabel.load("piped.nii")
         check(np.array_equal(np.asarray(image.dataobj), data[where(image)]), "%s from %s: samples" % (name, path))
 
-# out: MRtrix reads what is written
+# out: MRtrix reads our files
 for suffix in ("mif", "mif.gz", "mih"):
     for source in ("a.mif", "n.nii.gz"):
         done = hot("convert", "-i", source, "-o", "w." + suffix)
@@ -158,7 +157,7 @@ check(float(mr("mrstats", "zero.mif", "-output", "max", "-allvolumes").split()[0
 check(hot("export", "-i", "p.nii", "-o", "nfibers.mif").returncode == 0, "nfibers")
 check(mr("mrinfo", "nfibers.mif", "-datatype").strip() == "UInt8", "nfibers.mif")
 
-# what is refused
+# refusals
 head = ["mrtrix image", "dim: 2,2,2,7", "vox: 1,1,1,1", "layout: +0,+1,+2,+3", "datatype: UInt8"]
 tail = ["dw_scheme: 0,0,0,0"] + ["dw_scheme: 0,.6,.8,1000"] * 6 + ["file: . 400", "END"]
 

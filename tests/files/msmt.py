@@ -213,7 +213,7 @@ done = hot("fit", "-i", "whole.nii", "-o", "w.nrrd", "--model", "msmt", "--mask"
            "turned.txt,gm.txt")
 check(done.returncode == 0 and "brighter" not in done.stderr, done.stderr)
 
-# warned of: white matter's response as another tissue's; more tissues than shells, of which two are told apart
+# warnings: white matter's response as another tissue's; more tissues than shells, of which two are separated
 done = hot("fit", "-i", "whole.nii", "-o", "w.nrrd", "--model", "msmt", "--mask", "mask.nii", "--response",
            "wm.txt,gm.txt,wm.txt")
 check(done.returncode == 0 and "tissue 3 has coefficients above l=0" in done.stderr, done.stderr)
@@ -283,7 +283,7 @@ done = hot("run", "-i", "uneven.nii", "-o", "even", "--model", "msmt", "--mask",
            "wm.txt,gm.txt,csf.txt", "--normalise", "--order", 8, "--bval", "whole.bval", "--bvec", "whole.bvec")
 check(done.returncode == 0, done.stderr)
 check(np.abs(load("even/tissues.nii.gz").reshape(voxels, 3) - truth).max() < 5e-3, "run's normalised tissues")
-check(json.load(open("even/report.json"))["settings"]["normalise"] is True, "the report says so")
+check(json.load(open("even/report.json"))["settings"]["normalise"] is True, "it is in the report")
 
 
 def mtnormalise_agrees(name, image, mask, *more):

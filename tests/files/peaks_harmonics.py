@@ -186,13 +186,13 @@ for side in (1, -1):
             options = ("--basis", name) + (("--frame", frame) if frame else ())
             agree(f"{name} in {frame} axes, det {side}", peaks("f.nii", *options, *every).reshape(-1, KEEP, 3), truth)
 
-# ---- What is in a file: the line that says so, and files that hold something else
+# ---- The content of a file: the note about it, and files with another content
 rows = fods(8, 12)
 rows[3] = 0
 rows[5, 7] = np.nan
 save("f.nii", rows, (3, 4, 1))
 said = subprocess.run([HOTFIBER, "peaks", "-i", "f.nii", "-o", "p.nii"], capture_output=True, text=True).stderr
-check("lmax 8" in said and "tournier07" in said and "scanner" in said, f"what was assumed is not said: {said}")
+check("lmax 8" in said and "tournier07" in said and "scanner" in said, f"the assumptions are not printed: {said}")
 none = [i for i, v in enumerate(nib.load("p.nii").get_fdata().reshape(12, -1)) if not v.any()]
 check(none == [3, 5], f"voxels without peaks: {none}")
 

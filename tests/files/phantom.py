@@ -141,7 +141,7 @@ frame = np.stack(_nrrd.vectors(header["measurement frame"]), axis=1)
 check(np.allclose(frame @ frame.T, np.eye(3)) and np.abs(frame - np.eye(3)).max() > 0.2, "a turned measurement frame")
 check(np.abs(data[:, :5] - 1000 * formula(b, g, truth[:, :5], 1.7e-3, 0.2e-3)).max() <= 0.51, "signals in world axes")
 check(header["space directions"].split(" none")[0] in truth_header["space directions"],
-      "the truth lies on the same grid")
+      "the truth is on the same grid")
 
 # Bundles: single, crossing, isotropic voxels and air; fibres follow their neighbours; all in one piece.
 b, g, data, truth, header, _ = phantom("--layout", "bundles", "--snr", 0, "--size", "40,40,6", "--oblique")
@@ -191,7 +191,7 @@ for n, lowest in ((3, 3 * np.sqrt(2)), (6, None), (64, None), (150, None)):
         check(nearest.min() > 0.8 * np.degrees(np.sqrt(8 * np.pi / np.sqrt(3) / (2 * n))), "nearest %g" % nearest.min())
 
 # A scheme of one's own, as FSL writes it (image axes, x negated for a positive determinant): the same numbers come back
-# beside a NIfTI phantom on an oblique grid. The scheme's own files are not overwritten.
+# next to a NIfTI phantom on an oblique grid. The scheme's own files are not overwritten.
 random = np.random.default_rng(5)
 b_in = np.array([0, 1000, 700, 0, 2500, 2500])
 g_in = random.normal(size=(3, 6))
@@ -218,7 +218,7 @@ check(unzip("phantom.raw.gz") == unzip(os.path.join(sample, "phantom.raw.gz")), 
 check(np.array_equal(_nrrd.read("phantom_truth.nrrd")[2], _nrrd.read(os.path.join(sample, "phantom_truth.nrrd"))[2]),
       "its truth")
 
-# What makes no sense is refused in one line, and nothing is written.
+# Nonsensical options are refused in one line, and nothing is written.
 for options, status, word in ((["--angles", "30-x"], 2, "--angles"), (["--angles", "100"], 1, "90"),
                               (["--csf", "2"], 2, "--csf"), (["--fractions", "1.5"], 1, "fractions"),
                               (["--size", "4,4"], 2, "--size"), (["--dispersion", "80"], 2, "45"),

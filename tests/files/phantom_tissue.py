@@ -1,5 +1,5 @@
 """hotfiber phantom --tissue, and the mixture layout: signals without noise against integrals over the whole sphere in
-numpy, shares of 0 to 3 fibres, weights, what lies beside fibres, noise that varies, and what is refused."""
+numpy, shares of 0 to 3 fibres, weights, other compartments, varying noise, and refusals."""
 import os
 import subprocess
 import sys
@@ -63,7 +63,7 @@ def fibre(tissue, b, g, v, degrees, intra, d, across):
     return intra * stick + (1 - intra) * other
 
 
-# The signals without noise: every tissue, with and without dispersion, weak and strong, and tissue beside the fibres.
+# The signals without noise: every tissue, with and without dispersion, weak and strong, and other compartments.
 for tissue in ("ball-stick", "stick-zeppelin", "noddi"):
     for dispersion, across in (("0", 0), ("2-20", 0), ("30-45", 0.5e-3)):
         more = ["--across", across] if across else []
@@ -104,7 +104,7 @@ angle = np.degrees(np.arccos(np.clip(np.abs((u[:, 0] * u[:, 1]).sum(-1)), 0, 1))
 check(angle[number == 2].min() > 29.9 and angle[number == 2].min() < 31 and angle[number == 2].max() > 89, "30 to 90")
 csf = table[number == 0, 10]
 check(abs((csf == 0).mean() - 0.25) < 0.05 and abs((csf == 1).mean() - 0.25) < 0.05 and
-      np.abs(table[number == 0, 9] + csf - 1).max() < 1e-6, "grey matter, CSF and both where there is no fibre")
+      np.abs(table[number == 0, 9] + csf - 1).max() < 1e-6, "grey matter, CSF and both in voxels without a fibre")
 check(table[number > 0, 10].max() > 0.28 and table[number > 0, 10].max() <= 0.3 and table[number > 0, 9].max() > 0.18
       and table[number > 0, 9].max() <= 0.2 + 1e-6, "beside fibres")
 even = phantom("--layout", "mixture", "--size", "60,50,1", "--snr", 0, "--directions", 6, "--b0", 1)[3]
@@ -126,7 +126,7 @@ subprocess.run([HOT, "phantom", *small, "-o", "d.nii.gz", "--tissue-map", "m.nii
 image = np.asanyarray(nibabel.load("m.nii.gz").dataobj)
 check(image.shape == (3, 4, 5, 12) and np.array_equal(image.reshape(-1, 12, order="F"), table), "the map as NIfTI")
 
-# Without the new options the file says nothing of them; with them it says how it was made.
+# The file records the new options only if they are used.
 phantom("--voxels", 2)
 keys = _nrrd.read("d.nrrd")[1]
 check(not [k for k in keys if k.split("_")[-1] in ("tissue", "intra", "grey", "weights", "shares", "slope")],
@@ -136,7 +136,7 @@ keys = _nrrd.read("d.nrrd")[1]
 check(keys["hotfiber_phantom_tissue"] == "noddi" and keys["hotfiber_phantom_intra"] == "0.4-0.7" and
       keys["hotfiber_phantom_shares"] == "0.15,0.4,0.35,0.1" and keys["hotfiber_phantom_layout"] == "mixture", "keys")
 
-# What makes no sense is refused in one line, and nothing is written.
+# Nonsensical options are refused in one line, and nothing is written.
 mixture = ["--layout", "mixture", "--size", "2,2,2"]
 for options, status, word in ((["--tissue", "muscle"], 2, "muscle"), (["--intra", ".5"], 2, "--intra"),
                               (["--tissue", "noddi", "--intra", "0-.5"], 1, ".01"),

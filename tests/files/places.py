@@ -1,5 +1,5 @@
-"""Masks and other images that go with data, in every order of voxels and every spelling of space: the same voxels count
-each time. Other grids are resampled or refused; files without a place go by array order, and a line says so."""
+"""Masks and other images of the same head, in every order of voxels and every spelling of space, give the same voxels.
+Other grids are resampled or refused; files without a position are used in array order, with a warning."""
 import itertools
 import json
 import os
@@ -80,7 +80,7 @@ if shutil.which("mrconvert"):
                            check=True)
             fit("MIF %s %s" % (strides, kind), "m.mif")
 
-# qform alone; a place that is told in float32; a mask half a voxel off (corners told instead of centres)
+# qform without sform; a position in float32; a mask half a voxel off (corners instead of centres)
 turned = nibabel.Nifti1Image(mask[::-1], None)
 flipped = ras @ np.array([[-1, 0, 0, 5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.]])
 turned.set_qform(flipped, 1)
@@ -92,7 +92,7 @@ shifted[:3, 3] += .49 * shifted[:3, 0]
 nibabel.save(nibabel.Nifti1Image(mask, shifted), "m.nii")
 fit("half a voxel off", "m.nii")
 
-# other grids: nearest neighbour, which a line says; elsewhere: refused
+# other grids: nearest neighbour, with a note; elsewhere: refused
 fine = np.repeat(np.repeat(np.repeat(mask, 2, 0), 3, 1), 2, 2)
 m = ras @ np.diag([1 / 2, 1 / 3, 1 / 2, 1])
 m[:3, 3] = (ras @ [-.25, -1 / 3, -.25, 1])[:3]

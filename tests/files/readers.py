@@ -1,5 +1,5 @@
-"""Well-formed data that are easily taken for something else: lengths of vectors, units, frames, headers, names. Each is
-read as its writer meant it, or refused with a line that says what it is."""
+"""Well-formed data that are easily misread: lengths of vectors, units, frames, headers, names. Each is read as its
+writer meant it, or refused with a line that names the problem."""
 import gzip
 import json
 import os

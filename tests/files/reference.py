@@ -1,6 +1,6 @@
-"""The figures of this release: what every stage makes of two phantoms is what it made before, within what rounding and
-instruction sets change. A change that is meant is taken over with `reference.py --update`, and shows in the diff of
-reference.json. Formulas have tests of their own; this one sees the constants that no formula gives."""
+"""Regression test: every stage's results on two phantoms are those of reference.json, up to rounding and instruction
+sets. `reference.py --update` accepts an intended change, which then shows in the diff. Formulas have separate tests;
+this one covers constants without a formula."""
 import json
 import os
 import sys
@@ -64,7 +64,7 @@ for name, data, order, more in (("adc 2", "rows", 2, ()), ("adc 4, W", "rows", 4
     good("fit", "-i", data + ".nrrd", "-o", "t.nrrd", "--model", name.split()[0], "--order", order, *more)
     tensors = read("t.nrrd")[2].astype(float)
     values = tensors[1:].reshape(tensors.shape[0] - 1, -1)
-    # sizes of the values: xxxx, xxxy ... a few of them stand for all
+    # magnitudes of a few of the values: xxxx, xxxy ...
     keep(name + ": fitted, root mean squares", np.concatenate([[tensors[0].mean()],
                                                                np.sqrt((values ** 2).mean(1))[[0, 1, 3, -2, -1]]]))
     if name in ("fod 8", "fod 6"):

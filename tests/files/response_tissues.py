@@ -1,5 +1,5 @@
-"""hotfiber response --tissues 3: on simulated tissue the responses are those of what was simulated, and on simulated
-and real data those of MRtrix's dwi2response dhollander."""
+"""hotfiber response --tissues 3: on simulated tissue the responses match the simulation, and on simulated and real data
+those of MRtrix's dwi2response dhollander."""
 import os
 import shutil
 import subprocess
@@ -92,8 +92,8 @@ check("single-fibre" in open("wm.txt").read() and "isotropic" in open("csf.txt")
 one = ours("dwi.nii", "--mask", "mask.nii", "--erode", 0, "--threads", 1)
 check(all(np.array_equal(a, b) for a, b in zip(found, one)), "other threads, other responses")
 
-# what they are for: a deconvolution of the same data, which estimates them itself where they are not given
-ours("dwi.nii", "--mask", "mask.nii")  # layers are taken off, as many as there
+# their use: a deconvolution of the same data, which estimates them if they are not given
+ours("dwi.nii", "--mask", "mask.nii")  # eroded by the default number of voxels
 fit = ["fit", "-i", "dwi.nii", "--model", "msmt", "--mask", "mask.nii", "-o", "t.nrrd"]
 done = hot(*fit, "--response", "wm.txt,gm.txt,csf.txt", "--tissues", "given.nii")
 check(done.returncode == 0, done.stderr)

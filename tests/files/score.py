@@ -143,7 +143,7 @@ for absent in (0, np.nan):
     check(result == plain, "NIfTI with %s scores as NRRD does" % absent)
     check("oriented" not in said, "the grids agree: %s" % said)
 nibabel.save(nibabel.Nifti1Image(volumes, np.diag([2, 2, 2, 1.0])), "g.nii.gz")
-check("oriented" in score("-i", "g.nii.gz", "--truth", "t.nrrd")[2], "a grid turned otherwise is told")
+check("oriented" in score("-i", "g.nii.gz", "--truth", "t.nrrd")[2], "another orientation of the grid is reported")
 
 # The truth itself in both formats, from the program: the same world directions, and NIfTI's data obey the formula in
 # scanner RAS with FSL's bvec convention (image axes, x negated when the affine's determinant is positive).

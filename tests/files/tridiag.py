@@ -41,7 +41,7 @@ for shape in ((3, 4, 2, 17), (5, 2, 1), (2, 30)):
     check(1e-12 < np.abs(mine - true).max() < 1e-5 or n == 1, f"single precision is single: {shape}")
     mine = read(run(data=nrrd(matrices.astype("<f4"), "float")).stdout)
     check(np.abs(mine - expected(matrices.astype("<f4").astype(float))).max() < 1e-13,
-          f"floats are taken as they are: {shape}")
+          f"floats stay floats: {shape}")
     if n > 5:
         mine = read(run("--index", "2,5", data=nrrd(matrices)).stdout)
         check(mine.shape[-1] == 4 and np.abs(mine - true[..., 2:6]).max() < 1e-13, f"index of {shape}")

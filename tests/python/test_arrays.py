@@ -89,11 +89,11 @@ check(hotfiber.sshopm(tensors.astype(np.float32), 8).values.dtype == np.float32,
 masked = np.ma.masked_array(tensors, np.zeros(tensors.shape, bool))
 check(np.array_equal(hotfiber.directions(masked).found, wanted.found), "a masked array without masked values")
 masked[2, 3] = np.ma.masked
-check(np.array_equal(hotfiber.directions(masked).found, found.found), "what is masked is NaN")
+check(np.array_equal(hotfiber.directions(masked).found, found.found), "masked values are NaN")
 inside = np.ma.masked_array(np.ones(12), np.arange(12) == 5)
 check(np.flatnonzero(hotfiber.directions(tensors, mask=inside).found == 0).tolist() == [5], "and outside of a mask")
 
-# out: filled in place, also where it cannot be used as it is, also where it is the input.
+# out: filled in place, also with a layout that needs a copy, also if it is the input.
 for make in (lambda: np.full((12, 3, 3), 7, np.float32), lambda: np.full((12, 3, 3), 7, np.float64),
              lambda: np.full((3, 3, 24), 7, np.float32).T[::2]):
     out, counts = make(), np.full(12, 9, np.uint8)

@@ -1,4 +1,4 @@
-"""What surrounds a call: Python threads, forks, Ctrl-C, progress, exceptions from callbacks, memory."""
+"""Calls and Python: threads, forks, Ctrl-C, progress, exceptions from callbacks, memory."""
 import gc
 import logging
 import multiprocessing
@@ -64,7 +64,7 @@ except ImportError:
 
 
 def check_subinterpreters():
-    """They get results or, where NumPy cannot be there, an ImportError; the main one is as it was."""
+    """They get results or, if NumPy cannot be imported, an ImportError; the main interpreter is unaffected."""
     inside = "run(interpreters.create(), call)\n"
     for before in (False, True):
         code = f"call = {CALL!r}{INTERPRETERS}" + (f"exec(call)\n{inside}exec(call)\n" if before else inside)
@@ -97,7 +97,7 @@ def main():
         thread.join()
     check(all(one and all(np.array_equal(r.directions, wanted.directions) for r in one) for one in results), "threads")
 
-    # The lock is released: another Python thread goes on while a call computes.
+    # The lock is released: another Python thread runs while a call computes.
     ticks, done = [], threading.Event()
 
     def tick():
@@ -162,7 +162,7 @@ def main():
             check(False, f"{what} was not interrupted")
         timer.join()
     check(np.array_equal(hotfiber.directions(tensors, device="cpu").directions, wanted.directions), "the next call")
-    # A handler of one's own that does not raise: the call goes on.
+    # A user's handler that does not raise: the call continues.
     caught = []
     before = signal.signal(signal.SIGUSR1, lambda *_: caught.append(1))
     timer = threading.Timer(.05, os.kill, (os.getpid(), signal.SIGUSR1))

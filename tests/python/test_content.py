@@ -1,4 +1,4 @@
-"""load() takes a file for what it holds, and asks where that is not to be seen."""
+"""load() finds the content of a file, and refuses ambiguous ones."""
 import os
 import tempfile
 
@@ -22,7 +22,7 @@ def save(name, values):
 
 def asked(name, *words):
     try:
-        check(False, f"{name} was taken for {type(hotfiber.load(name)).__name__}")
+        check(False, f"{name} was read as {type(hotfiber.load(name)).__name__}")
     except hotfiber.Error as error:
         check("kind='directions'" in str(error) and all(word in str(error) for word in words), str(error))
 

@@ -1,5 +1,5 @@
-"""What ctypes is told of the C library, against what the compiler says: sizes and places of all fields of all structs,
-values of all constants, and that the library has every function with as many parameters as its header says."""
+"""The ctypes declarations against the compiler: sizes and offsets of all fields of all structs, values of all
+constants, every function and its number of parameters."""
 import ctypes
 import inspect
 import os

@@ -22,7 +22,7 @@ def read(page):
 
 
 def missing(needed):
-    """What a block needs: a module, or MRtrix's commands."""
+    """The requirements of a block: a module, or MRtrix's commands."""
     return not shutil.which("tckgen") if needed == "mrtrix" else needed and importlib.util.find_spec(needed) is None
 
 

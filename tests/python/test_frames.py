@@ -44,8 +44,8 @@ def polar(m):
 
 
 def sheared():
-    """bvec go by the rotation nearest to the image's axes, however far these are from right angles; FSL's x is flipped
-    where the axes are right-handed."""
+    """bvecs are rotated by the rotation nearest to the image's axes, even if these are far from right angles; FSL's x
+    is flipped if the axes are right-handed."""
     for step, shear in enumerate([0, 1e-7, 1e-4, 1e-3, .01, .03, .07, .15, .3]):
         for flip in ([1, 1, 1], [-1, 1, 1], [1, -1, -1], [-1, -1, -1]):
             axes = np.diag(flip) @ (np.eye(3) + shear * random.normal(size=(3, 3)))

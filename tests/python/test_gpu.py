@@ -1,6 +1,6 @@
 """Arrays in a GPU's memory (PyTorch, CuPy, DLPack): results are those of the same arrays on the host, on the library's
-current stream, without a copy. What is refused is tried everywhere; the rest needs a GPU and one of the two, and is
-left out aloud."""
+current stream, without a copy. Refusals are tested everywhere; the rest needs a GPU and one of the two libraries, and
+is otherwise skipped with a message."""
 import os
 import re
 
@@ -19,7 +19,7 @@ def check(condition, what):
 
 
 class Elsewhere:
-    """What says that it is on a GPU."""
+    """An object that claims to be on a GPU."""
 
     def __init__(self, shape, typestr="<f4", strides=None):
         self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "strides": strides, "data": (256, False),
@@ -27,7 +27,7 @@ class Elsewhere:
 
 
 class Dlpack:
-    """What knows DLPack alone, as JAX's arrays do: a tensor of PyTorch, or a NumPy array that says it is on a GPU."""
+    """An object with DLPack only, like JAX's arrays: a PyTorch tensor, or a NumPy array that claims to be on a GPU."""
 
     def __init__(self, array):
         self.array, self.device = array, getattr(array, "device", None)
@@ -64,7 +64,7 @@ class Dlpack:
 
 
 class OnHost:
-    """What knows DLPack alone and is in the host's memory."""
+    """An object with DLPack only, in the host's memory."""
 
     def __init__(self, array):
         self.array = array

@@ -88,7 +88,7 @@ for stream[0] in (7, 7, 8, 8, 7):
     found = hotfiber.directions(Tensor(tensors))
     check(np.array_equal(found.directions.host, wanted.directions) and np.array_equal(found.found.host, wanted.found),
           f"directions on the stream {stream[0]}")
-check(set_to == [7, 8, 7], f"a context is told of its stream when it is another: {set_to}")
+check(set_to == [7, 8, 7], f"a context's stream is set when it changes: {set_to}")
 out = Tensor(np.empty((6, 3, 3), np.float32)), Tensor(np.empty(6, np.uint8))
 found = hotfiber.directions(Tensor(tensors), out=out, mask=Tensor(np.array([1, 1, 0, 1, 1, 1], np.uint8)))
 check(found.directions is out[0] and found.found is out[1], "out is returned")
@@ -144,5 +144,5 @@ inside = random.random(size=(4, 5)) < .7
 usual = hotfiber.deconvolve(signals, design, 2, mask=inside)
 found = hotfiber.deconvolve(Tensor(signals), design, 2, mask=Tensor(inside))
 check(all(np.array_equal(ours, theirs.host) for ours, theirs in zip(usual, found)), "deconvolve")
-check(np.array_equal(hotfiber.directions(tensors).directions, wanted.directions), "arrays of the host go on as before")
+check(np.array_equal(hotfiber.directions(tensors).directions, wanted.directions), "arrays of the host work as before")
 end()

@@ -1,5 +1,5 @@
-"""Multi-tissue deconvolution: `deconvolve` on arrays, `fit` and `fibers` with the model msmt, and others' results where
-the data are there: the constrained deconvolution of bonndit, of which ours must be the better minimum."""
+"""Multi-tissue deconvolution: `deconvolve` on arrays, `fit` and `fibers` with the model msmt, and, if its data are
+present, bonndit's constrained deconvolution: our minimum must be lower."""
 import gzip
 import os
 from itertools import combinations_with_replacement

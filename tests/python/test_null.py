@@ -1,5 +1,5 @@
-"""Every public function with NULL for each of its pointers in turn, and for all of them: nothing crashes, and what must
-not be NULL is refused by name. The functions come from the headers; each call has a process of its own."""
+"""Every public function with NULL for each of its pointers in turn, and for all of them: nothing crashes, and required
+pointers are refused by name. The functions come from the headers; each call runs in a separate process."""
 import ctypes
 import os
 import re

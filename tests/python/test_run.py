@@ -75,7 +75,7 @@ near = hotfiber.fibers(samples, table, nifti.affine)
 check((near.nfibers == result.nfibers).mean() > .99 and np.median(np.abs(near.peaks - result.peaks)) < 1e-5,
       "lines x y z b")
 # The library takes data where they are: it must not have written there.
-check(np.array_equal(samples, nifti.get_fdata()), "the data are as they were")
+check(np.array_equal(samples, nifti.get_fdata()), "the data are unchanged")
 hidden = np.ma.masked_array(samples, np.zeros(samples.shape, bool))
 place = tuple(np.argwhere(result.mask)[50])
 hidden[place + (3,)] = np.ma.masked

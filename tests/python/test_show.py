@@ -1,4 +1,4 @@
-"""What notebooks show, matplotlib's slice, and nibabel's images."""
+"""Notebooks' pictures, matplotlib's slice, and nibabel's images."""
 import os
 
 os.environ["MPLBACKEND"] = "agg"
@@ -44,7 +44,7 @@ try:
 except ValueError as error:
     check("probability" in str(error), str(error))
 else:
-    check(False, "what is not there")
+    check(False, "a missing file")
 
 # The viewer is found by the command; a picture needs no display.
 if shutil.which("hotfiber-view"):

@@ -1,5 +1,5 @@
-"""The documentation site: it builds without a warning, the notebook in it runs, every link leads somewhere, and every
-function of both interfaces is there."""
+"""The documentation site: it builds without a warning, its notebook runs, every link resolves, and it documents every
+function of both interfaces."""
 import glob
 import html.parser
 import importlib.util

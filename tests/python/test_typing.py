@@ -161,7 +161,7 @@ for name, refused in (("shift", lambda word: hotfiber.sshopm([3., 0, 0, 2, 0, 1]
         kind = getattr(_types, name.capitalize())
         check(words(kind) == set(re.findall(r"'(\w+)'", str(error).split("not")[0])), f"{words(kind)}: {error}")
 
-# Everything that is public has types, and the package says so.
+# All public names have types, and the package is marked as typed.
 package = os.path.dirname(hotfiber.__file__)
 check(os.path.isfile(os.path.join(package, "py.typed")), "py.typed")
 for name in hotfiber.__all__:

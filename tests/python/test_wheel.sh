@@ -43,7 +43,7 @@ import numpy as np
 folder = sys.prefix
 assert hotfiber.__file__.startswith(folder), hotfiber.__file__
 assert np.array_equal(hotfiber.fibers(hotfiber.load("dwi.nrrd")).peaks, hotfiber.load("out").peaks), "bit by bit"
-# Of the system only what Python and NumPy need themselves.
+# From the system only the requirements of Python and NumPy.
 found = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
 names = {path.split("/")[-1].split(".so")[0] for path in found if not path.startswith((folder, "/usr/lib/python3"))}
 names -= {"ld-linux-x86-64", "libc", "libm", "libdl", "librt", "libpthread", "libresolv", "libstdc++", "libgcc_s",
@@ -55,7 +55,7 @@ clean fresh/bin/hotfiber phantom --layout bundles --size 12,12,4 --seed 3 -o dwi
 clean fresh/bin/hotfiber run -i dwi.nrrd -o out --quiet
 [ -s out/fibers.png ] || { echo "not so: a picture"; exit 1; }
 clean fresh/bin/python -m hotfiber --version
-# The BIDS App beside it, with its workflow.
+# The BIDS App, with its workflow.
 rm -rf study
 mkdir -p study/sub-01/dwi
 echo '{"Name": "study", "BIDSVersion": "1.10.0"}' >study/dataset_description.json
@@ -65,7 +65,7 @@ clean fresh/bin/hotfiber-bids study study/out group
 [ -s study/out/group_dwi.html ] && [ -s study/out/sub-01.html ] || { echo "not so: the pages of a cohort"; exit 1; }
 [ -f "$(clean fresh/bin/hotfiber-bids --workflow)/Snakefile" ] || { echo "not so: the workflow"; exit 1; }
 clean fresh/bin/python use.py
-# The viewer: a picture where EGL is, a window where X is, one line where there is no display.
+# The viewer: a picture with EGL, a window with X, one line without a display.
 clean fresh/bin/hotfiber view out --screenshot view.png --size 300x200
 [ -s view.png ] || { echo "not so: the viewer's picture"; exit 1; }
 if clean fresh/bin/hotfiber view out 2>view.log || [ "$(wc -l <view.log)" != 1 ] ||
