@@ -2,7 +2,7 @@
 #ifndef HOT_CLI_ARRAY_H
 #define HOT_CLI_ARRAY_H
 
-#include "io/nrrd/nrrdio.h"
+#include "io/nrrd/nrrd_image.h"
 
 /* The first `count` values as double, in new memory; HOT_ERROR_DATA for values that are not numbers. */
 hot_status cli_array_double(hot_context *context, const Nrrd *nrrd, size_t count, double **values);

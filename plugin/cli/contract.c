@@ -290,6 +290,41 @@ static hot_status run_fem(hot_context *context, contract_job *job)
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
+/* Whether the options go together. Returns -1, or cli_refuse's status. */
+static int check_job(cli_common *common, const contract_job *job, const char *const *precision)
+{
+    const int assemble = job->op && job->op[0] == 'a';
+    if (!job->op == !job->spec)
+        return cli_refuse(&cli_contract_command, common, job->op ? "--op and --spec exclude each other"
+                                                                 : "--spec is needed, like \"ik,kj->ij\", or --op");
+    if (job->spec && (!strchr(job->spec, ',') || !strchr(job->spec, '>')))
+        return cli_refuse(&cli_contract_command, common, "--spec names axes like \"ik,kj->ij\", not like '%s'",
+                          job->spec);
+    if (!job->inputs[0] || (!job->inputs[1] && !assemble))
+        return cli_refuse(&cli_contract_command, common, "-%c is needed", job->inputs[0] ? 'b' : 'a');
+    if (job->op &&
+        (job->inputs[2] || cli_given(&job->alpha) || cli_given(&job->beta) || cli_given(precision) || job->tune))
+        return cli_refuse(&cli_contract_command, common, "--op takes no -c, --alpha, --beta, --precision or --tune");
+    if (cli_given(&job->beta) && job->beta != 0 && !job->inputs[2])
+        return cli_refuse(&cli_contract_command, common, "--beta needs -c, the array that it multiplies");
+    return -1;
+}
+
+/* Loads the measured choices of --tuning, if a spec may use them; *path: their file, the caller's. */
+static hot_status load_tuning(hot_context *context, contract_job *job, char **path)
+{
+    const int none = job->tuning_path && strcmp(job->tuning_path, "none") == 0;
+    if (job->tune && none)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--tune keeps its choice in a file, and --tuning is none");
+    if (!job->spec || none)
+        return HOT_OK;
+    job->tuning_path = *path = cli_contract_cache_path(context, job->tuning_path);
+    if (job->tune && !*path)
+        return hot_context_fail(context, HOT_ERROR_FILE,
+                                "there is no folder for the choices: name a file with --tuning");
+    return cli_contract_cache_load(context, *path, &job->tuning);
+}
+
 int cli_contract(int argc, char **argv)
 {
     contract_job job = {.output = "-", .alpha = 1};
@@ -319,18 +354,8 @@ int cli_contract(int argc, char **argv)
     const int assemble = job.op && job.op[0] == 'a', wanted = assemble ? 1 : 2;
     const char *given = job.tuning_path;
     char *path = NULL;
-    if (!job.op == !job.spec)
-        return cli_refuse(&cli_contract_command, &common, job.op ? "--op and --spec exclude each other"
-                                                                 : "--spec is needed, like \"ik,kj->ij\", or --op");
-    if (job.spec && (!strchr(job.spec, ',') || !strchr(job.spec, '>')))
-        return cli_refuse(&cli_contract_command, &common, "--spec names axes like \"ik,kj->ij\", not like '%s'",
-                          job.spec);
-    if (!job.inputs[0] || (!job.inputs[1] && !assemble))
-        return cli_refuse(&cli_contract_command, &common, "-%c is needed", job.inputs[0] ? 'b' : 'a');
-    if (job.op && (job.inputs[2] || cli_given(&job.alpha) || cli_given(&job.beta) || cli_given(&precision) || job.tune))
-        return cli_refuse(&cli_contract_command, &common, "--op takes no -c, --alpha, --beta, --precision or --tune");
-    if (cli_given(&job.beta) && job.beta != 0 && !job.inputs[2])
-        return cli_refuse(&cli_contract_command, &common, "--beta needs -c, the array that it multiplies");
+    if ((ended = check_job(&common, &job, &precision)) >= 0)
+        return ended;
     job.beta = job.inputs[2] && !cli_given(&job.beta) ? 1 : job.beta;
     job.single = strcmp(precision, "single") == 0;
     hot_status status = HOT_OK;
@@ -340,17 +365,8 @@ int cli_contract(int argc, char **argv)
     for (int o = 0; o < 3 && status == HOT_OK; o++)
         if (job.inputs[o] && (o < wanted || o == 2))
             status = hot_nrrd_load(context, job.inputs[o], &job.nrrd[o]);
-    if (status == HOT_OK && job.spec && !(job.tuning_path && strcmp(job.tuning_path, "none") == 0)) {
-        job.tuning_path = path = cli_contract_cache_path(context, job.tuning_path);
-        if (job.tune && !path)
-            status = hot_context_fail(context, HOT_ERROR_FILE,
-                                      "there is no folder for the choices: name a file with --tuning");
-        if (status == HOT_OK)
-            status = cli_contract_cache_load(context, path, &job.tuning);
-    } else if (job.tune && status == HOT_OK) {
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                  "--tune keeps its choice in a file, and --tuning is none");
-    }
+    if (status == HOT_OK)
+        status = load_tuning(context, &job, &path);
     if (status == HOT_OK)
         status = job.op ? run_fem(context, &job) : run_spec(context, &job);
     hot_contract_tuning_destroy(&job.tuning);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "io/nrrd/nrrdio.h"
+#include "io/nrrd/nrrd_image.h"
 
 const cli_command cli_convert_command = {
     "convert", "diffusion data from and to NRRD, NIfTI + bval + bvec, and MIF", "-i DWI -o DWI [options]",

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "io/nrrd/nrrdio.h"
+#include "io/nrrd/nrrd_image.h"
 #include "io/common/output.h"
 
 /* Which axis is what: complex, i, j, k, volumes; and how far apart their samples are. */

@@ -23,6 +23,26 @@ const cli_command cli_fit_command = {
     "  hotfiber fit -i dwi.nii.gz --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
     0};
 
+/* The tensors, and the requested maps of msmt; a note about voxels without a fit. */
+static hot_status save_results(hot_context *context, const hot_tensor_field *field, const char *output,
+                               const char *tissues_path, const char *residual_path)
+{
+    size_t fitted, flagged;
+    hot_status status = hot_tensor_field_save(context, field, output);
+    if (status == HOT_OK && tissues_path)
+        status = hot_tensor_field_save_tissues(context, field, tissues_path);
+    if (status == HOT_OK && residual_path)
+        status = hot_tensor_field_save_residual(context, field, residual_path);
+    if (status != HOT_OK)
+        return status;
+    hot_tensor_field_counts(field, &fitted, &flagged);
+    if (flagged > 0)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "%zu of %zu voxels have NaN, clipped signals or no b=0 signal and are left empty", flagged,
+                        flagged + fitted);
+    return HOT_OK;
+}
+
 int cli_fit(int argc, char **argv)
 {
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL, *response_path = NULL;
@@ -114,19 +134,7 @@ int cli_fit(int argc, char **argv)
     fit.directions = directions;
     status = hot_tensor_field_fit(context, dwi, mask, &fit, &field);
     if (status == HOT_OK)
-        status = hot_tensor_field_save(context, field, output);
-    if (status == HOT_OK && tissues_path)
-        status = hot_tensor_field_save_tissues(context, field, tissues_path);
-    if (status == HOT_OK && residual_path)
-        status = hot_tensor_field_save_residual(context, field, residual_path);
-    if (status == HOT_OK) {
-        size_t fitted, flagged;
-        hot_tensor_field_counts(field, &fitted, &flagged);
-        if (flagged > 0)
-            hot_context_log(context, HOT_LOG_NOTE,
-                            "%zu of %zu voxels have NaN, clipped signals or no b=0 signal and are left empty", flagged,
-                            flagged + fitted);
-    }
+        status = save_results(context, field, output, tissues_path, residual_path);
 cleanup:
     hot_tensor_field_destroy(&field);
     hot_response_destroy(&response);

@@ -141,6 +141,51 @@ static hot_status shell_gather(hot_context *context, const hot_dwi *dwi, size_t 
     return hot_dwi_shell_scheme(context, dwi, (int)shell, &about->order, &about->distinct, &about->planar);
 }
 
+static hot_status show_shells(hot_context *context, const hot_dwi *dwi)
+{
+    for (size_t s = 0; s < dwi->shells; s++) {
+        shell_facts shell;
+        hot_status status = shell_gather(context, dwi, s, &shell);
+        if (status != HOT_OK)
+            return status;
+        if (s == 0 && dwi->has_b0) {
+            printf("    b = 0        %zu\n", shell.volumes);
+            continue;
+        }
+        printf("    b = %-8.0f %zu: %zu direction%s, ", dwi->shell_b[s], shell.volumes, shell.distinct,
+               shell.distinct == 1 ? "" : "s");
+        if (shell.order)
+            printf("enough for order %d\n", shell.order);
+        else
+            printf("%s\n", shell.planar ? "all in one plane" : "too few for a tensor");
+    }
+    if (!dwi->has_b0)
+        printf("    no b = 0 volume: adc and fod cannot be fitted\n");
+    return HOT_OK;
+}
+
+/* Mask and SNR, and which part of large data they come from. */
+static void show_signal(const facts *about)
+{
+    const hot_dwi *dwi = about->dwi, *seen = about->seen;
+    const hot_grid *grid = &dwi->grid;
+    const int partial = seen != dwi;
+    if (seen)
+        printf("  mask           %s%zu of %zu voxels (estimated)\n", partial ? "about " : "", about->inside,
+               hot_grid_voxels(grid));
+    if (partial && isnan(about->snr))
+        printf("  SNR            not known from the part that was read\n");
+    else if (isnan(about->snr))
+        printf("  SNR            not known: it takes two b=0 volumes, there %s %zu\n",
+               about->repeats == 1 ? "is" : "are", about->repeats);
+    else
+        printf("  SNR            %.1f at b=0 (noise %.4g)\n", about->snr, about->sigma);
+    if (partial && seen)
+        printf("  looked at      %zu of %zu slices%s, %zu of %zu volumes%s; --full reads all\n", seen->grid.size[2],
+               grid->size[2], seen->grid.size[0] * seen->grid.size[1] < grid->size[0] * grid->size[1] ? " in part" : "",
+               seen->volumes, dwi->volumes, about->forward ? ", from the beginning" : "");
+}
+
 static hot_status show_text(hot_context *context, const facts *about)
 {
     const hot_dwi *dwi = about->dwi;
@@ -169,41 +214,11 @@ static hot_status show_text(hot_context *context, const facts *about)
     if (about->negative)
         printf(", %zu negative", about->negative);
     printf("\n  volumes        %zu\n", dwi->volumes);
-    for (size_t s = 0; s < dwi->shells; s++) {
-        shell_facts shell;
-        hot_status status = shell_gather(context, dwi, s, &shell);
-        if (status != HOT_OK)
-            return status;
-        if (s == 0 && dwi->has_b0) {
-            printf("    b = 0        %zu\n", shell.volumes);
-            continue;
-        }
-        printf("    b = %-8.0f %zu: %zu direction%s, ", dwi->shell_b[s], shell.volumes, shell.distinct,
-               shell.distinct == 1 ? "" : "s");
-        if (shell.order)
-            printf("enough for order %d\n", shell.order);
-        else
-            printf("%s\n", shell.planar ? "all in one plane" : "too few for a tensor");
-    }
-    if (!dwi->has_b0)
-        printf("    no b = 0 volume: adc and fod cannot be fitted\n");
+    hot_status status = show_shells(context, dwi);
+    if (status != HOT_OK)
+        return status;
     printf("  highest order  %d\n", about->highest);
-    const int partial = about->seen != dwi;
-    if (about->seen)
-        printf("  mask           %s%zu of %zu voxels (estimated)\n", partial ? "about " : "", about->inside,
-               hot_grid_voxels(grid));
-    if (partial && isnan(about->snr))
-        printf("  SNR            not known from the part that was read\n");
-    else if (isnan(about->snr))
-        printf("  SNR            not known: it takes two b=0 volumes, there %s %zu\n",
-               about->repeats == 1 ? "is" : "are", about->repeats);
-    else
-        printf("  SNR            %.1f at b=0 (noise %.4g)\n", about->snr, about->sigma);
-    if (partial && about->seen)
-        printf("  looked at      %zu of %zu slices%s, %zu of %zu volumes%s; --full reads all\n",
-               about->seen->grid.size[2], grid->size[2],
-               about->seen->grid.size[0] * about->seen->grid.size[1] < grid->size[0] * grid->size[1] ? " in part" : "",
-               about->seen->volumes, dwi->volumes, about->forward ? ", from the beginning" : "");
+    show_signal(about);
     return HOT_OK;
 }
 

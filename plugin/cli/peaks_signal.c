@@ -77,10 +77,38 @@ static hot_status read_sigma(hot_context *context, const char *text, const hot_g
     return status;
 }
 
+/* Restricts a mask to another one. */
+static void intersect(hot_mask *inside, const hot_mask *mask)
+{
+    inside->inside = 0;
+    for (size_t voxel = 0; voxel < hot_grid_voxels(&inside->grid); voxel++) {
+        inside->bytes[voxel] &= mask->bytes[voxel];
+        inside->inside += inside->bytes[voxel];
+    }
+}
+
+/* *mask: the tensors' voxels, those of --mask, or both's common ones; the estimated mask without either. */
+static hot_status read_mask(hot_context *context, const cli_peaks_signal_options *o, const hot_dwi *dwi,
+                            hot_tensor_field **tensors, hot_mask **mask)
+{
+    hot_mask *given = NULL;
+    hot_status status = o->tensors ? read_tensors(context, o->tensors, dwi, mask, tensors) : HOT_OK;
+    if (status == HOT_OK && o->mask)
+        status = hot_mask_load(context, o->mask, hot_dwi_grid(dwi), &given);
+    if (status == HOT_OK && !o->mask && !o->tensors)
+        status = hot_mask_estimate(context, dwi, mask);
+    if (status == HOT_OK && given && *mask)
+        intersect(given, *mask);
+    if (given)
+        hot_mask_destroy(mask);
+    *mask = given ? given : *mask;
+    return status;
+}
+
 hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method, const cli_peaks_signal_options *o)
 {
     hot_dwi *dwi = NULL;
-    hot_mask *mask = NULL, *inside = NULL;
+    hot_mask *mask = NULL;
     hot_tensor_field *tensors = NULL;
     hot_response *response = NULL;
     hot_fiber_field *fibers = NULL;
@@ -94,21 +122,10 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
         status = hot_dwi_load_within(context, o->dwi, o->bval, o->bvec, o->memory, o->output, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_drop_empty(context, dwi);
-    if (status == HOT_OK && o->tensors)
-        status = read_tensors(context, o->tensors, dwi, &mask, &tensors);
-    if (status == HOT_OK && o->mask)
-        status = hot_mask_load(context, o->mask, hot_dwi_grid(dwi), &inside);
-    if (status == HOT_OK && !o->mask && !o->tensors)
-        status = hot_mask_estimate(context, dwi, &mask);
+    if (status == HOT_OK)
+        status = read_mask(context, o, dwi, &tensors, &mask);
     if (status != HOT_OK)
         goto cleanup;
-    if (inside && mask) { /* both: where both are */
-        inside->inside = 0;
-        for (size_t voxel = 0; voxel < hot_grid_voxels(&inside->grid); voxel++) {
-            inside->bytes[voxel] &= mask->bytes[voxel];
-            inside->inside += inside->bytes[voxel];
-        }
-    }
     if (o->response) {
         status = hot_response_load(context, o->response, &response);
         if (status == HOT_OK)
@@ -120,7 +137,7 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
         status = read_sigma(context, o->sigma, hot_dwi_grid(dwi), &find, &sigma_map);
     const hot_response *used = response ? response : tensors ? tensors->response : NULL;
     if (status == HOT_OK)
-        status = method->find_in_signals(context, dwi, inside ? inside : mask, used, &find, &maps, &fibers);
+        status = method->find_in_signals(context, dwi, mask, used, &find, &maps, &fibers);
     for (int m = 0; m < CLI_SIGNAL_MAPS && status == HOT_OK; m++)
         if (o->map[m])
             status = hot_signal_map_save(context, &maps, map_names[m], o->map[m]);
@@ -132,7 +149,6 @@ cleanup:
     hot_fiber_field_destroy(&fibers);
     hot_response_destroy(&response);
     hot_tensor_field_destroy(&tensors);
-    hot_mask_destroy(&inside);
     hot_mask_destroy(&mask);
     hot_dwi_destroy(&dwi);
     return status;

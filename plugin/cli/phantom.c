@@ -87,6 +87,20 @@ static int add_row(settings *s, hot_phantom_condition row)
     return 0;
 }
 
+/* Crossings of two fibres: every angle with every fraction. */
+static int add_crossings(settings *s, double (*angles)[2], int angle_count, double (*fractions)[2], int fraction_count)
+{
+    for (int f = 0; f < fraction_count; f++)
+        for (int a = 0; a < angle_count; a++) {
+            hot_phantom_condition row = {.fibers = 2};
+            memcpy(row.angle, angles[a], sizeof row.angle);
+            memcpy(row.fraction, fractions[f], sizeof row.fraction);
+            if (add_row(s, row))
+                return -1;
+        }
+    return 0;
+}
+
 /* The requested rows, in the order single, crossings (every angle with every fraction), three, isotropic. */
 static int choose_rows(settings *s)
 {
@@ -116,14 +130,8 @@ static int choose_rows(settings *s)
             memcpy(angles[angle_count], usual[1 + angle_count].angle, sizeof angles[0]);
     if (!fraction_count)
         memcpy(fractions[fraction_count++], usual[1].fraction, sizeof fractions[0]);
-    for (int f = 0; f < fraction_count; f++)
-        for (int a = 0; a < angle_count; a++) {
-            hot_phantom_condition row = {.fibers = 2};
-            memcpy(row.angle, angles[a], sizeof row.angle);
-            memcpy(row.fraction, fractions[f], sizeof row.fraction);
-            if (add_row(s, row))
-                return -1;
-        }
+    if (add_crossings(s, angles, angle_count, fractions, fraction_count))
+        return -1;
     if ((all || s->three) && add_row(s, three))
         return -1;
     return (all || s->isotropic) ? add_row(s, usual[5]) : 0;

@@ -34,6 +34,22 @@ static hot_status save_tissues(hot_context *context, const hot_dwi *dwi, const h
     return status;
 }
 
+/* Whether the options about tissues go together. Returns -1, or cli_refuse's status. */
+static int check_tissues(cli_common *common, int tissues, const char *gm, const char *csf, int erode, int diffusivities)
+{
+    if (tissues == 2)
+        return cli_refuse(&cli_response_command, common, "--tissues is 1 or 3, not 2");
+    if (tissues == 3 && (!gm || !csf))
+        return cli_refuse(&cli_response_command, common, "--tissues 3 needs --gm FILE and --csf FILE, too");
+    if (tissues == 3 && diffusivities)
+        return cli_refuse(&cli_response_command, common, "--diffusivities makes the response of a fibre; leave out "
+                          "--tissues 3");
+    if (tissues == 1 && (gm || csf || erode))
+        return cli_refuse(&cli_response_command, common, "--%s goes with --tissues 3",
+                          gm ? "gm" : csf ? "csf" : "erode");
+    return -1;
+}
+
 int cli_response(int argc, char **argv)
 {
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL;
@@ -69,16 +85,8 @@ int cli_response(int argc, char **argv)
         return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
     if ((ended = cli_diffusivities(&cli_response_command, &common, &diffusivities, &axial, &radial)) >= 0)
         return ended;
-    if (tissues == 2)
-        return cli_refuse(&cli_response_command, &common, "--tissues is 1 or 3, not 2");
-    if (tissues == 3 && (!gm || !csf))
-        return cli_refuse(&cli_response_command, &common, "--tissues 3 needs --gm FILE and --csf FILE, too");
-    if (tissues == 3 && diffusivities.count)
-        return cli_refuse(&cli_response_command, &common, "--diffusivities makes the response of a fibre; leave out "
-                          "--tissues 3");
-    if (tissues == 1 && (gm || csf || cli_given(&erode)))
-        return cli_refuse(&cli_response_command, &common, "--%s goes with --tissues 3",
-                          gm ? "gm" : csf ? "csf" : "erode");
+    if ((ended = check_tissues(&common, tissues, gm, csf, cli_given(&erode), diffusivities.count > 0)) >= 0)
+        return ended;
     hot_context *context = common.context;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;

@@ -48,6 +48,43 @@ static hot_status solve(hot_context *context, const hot_tridiag_options *tridiag
     return status;
 }
 
+/* Which eigenvalues: --range, --index or all. Returns -1, or cli_refuse's status. */
+static int choose_values(cli_common *common, const cli_list *range, const cli_list *index, hot_tridiag_options *tridiag)
+{
+    if (cli_given(range) && cli_given(index))
+        return cli_refuse(&cli_tridiag_command, common, "--range and --index exclude each other");
+    if (cli_given(range) && (range->count != 2 || !(range->values[0] <= range->values[1])))
+        return cli_refuse(&cli_tridiag_command, common, "--range needs two numbers, the smaller first");
+    if (cli_given(index) &&
+        (index->count != 2 || !(index->values[0] <= index->values[1]) ||
+         index->values[0] != floor(index->values[0]) || index->values[1] != floor(index->values[1])))
+        return cli_refuse(&cli_tridiag_command, common, "--index needs two whole numbers, the smaller first");
+    if (cli_given(index)) {
+        tridiag->range = HOT_TRIDIAG_INDEX;
+        tridiag->first = (size_t)index->values[0];
+        tridiag->last = (size_t)index->values[1];
+    } else if (cli_given(range)) {
+        tridiag->range = HOT_TRIDIAG_VALUE;
+        tridiag->low = range->values[0];
+        tridiag->high = range->values[1];
+    }
+    return -1;
+}
+
+/* Warns about matrices that are not finite. Returns the largest number of eigenvalues found. */
+static size_t most_found(hot_context *context, const int64_t *found, size_t count)
+{
+    size_t invalid = 0, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        invalid += found[i] < 0;
+        most = found[i] > (int64_t)most ? (size_t)found[i] : most;
+    }
+    if (invalid)
+        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu matrices hold NaN or Inf: their eigenvalues are NaN",
+                        invalid, count);
+    return most;
+}
+
 int cli_tridiag(int argc, char **argv)
 {
     const char *input = "-", *output = "-", *precision = "double";
@@ -67,34 +104,21 @@ int cli_tridiag(int argc, char **argv)
     };
     CLI_PARSE(tridiag, options);
     hot_context *context = common.context;
-    if (cli_given(&range) && cli_given(&index))
-        return cli_refuse(&cli_tridiag_command, &common, "--range and --index exclude each other");
-    if (cli_given(&range) && (range.count != 2 || !(range.values[0] <= range.values[1])))
-        return cli_refuse(&cli_tridiag_command, &common, "--range needs two numbers, the smaller first");
-    if (cli_given(&index) && (index.count != 2 || !(index.values[0] <= index.values[1]) ||
-                              index.values[0] != floor(index.values[0]) || index.values[1] != floor(index.values[1])))
-        return cli_refuse(&cli_tridiag_command, &common, "--index needs two whole numbers, the smaller first");
+    if ((ended = choose_values(&common, &range, &index, &tridiag)) >= 0)
+        return ended;
     Nrrd *nrrd = NULL;
     double *matrices = NULL, *values = NULL;
     int64_t *found = NULL;
-    size_t count = 1, invalid = 0, most = 0;
+    size_t count = 1;
     hot_status status = hot_nrrd_load(context, input, &nrrd);
     if (status == HOT_OK)
         status = check_axes(context, nrrd, input, &count);
     if (status != HOT_OK)
         goto cleanup;
     const size_t n = nrrd->axis[0].size;
-    size_t width = n;
-    if (cli_given(&index)) {
-        tridiag.range = HOT_TRIDIAG_INDEX;
-        tridiag.first = (size_t)index.values[0];
-        tridiag.last = (size_t)index.values[1];
-        width = tridiag.last < n ? tridiag.last - tridiag.first + 1 : n; /* beyond n it is refused below */
-    } else if (cli_given(&range)) {
-        tridiag.range = HOT_TRIDIAG_VALUE;
-        tridiag.low = range.values[0];
-        tridiag.high = range.values[1];
-    }
+    size_t width = n; /* also for an index beyond n, which is refused below */
+    if (tridiag.range == HOT_TRIDIAG_INDEX && tridiag.last < n)
+        width = tridiag.last - tridiag.first + 1;
     status = cli_array_double(context, nrrd, 2 * n * count, &matrices);
     if (status != HOT_OK)
         goto cleanup;
@@ -107,14 +131,8 @@ int cli_tridiag(int argc, char **argv)
     status = solve(context, &tridiag, strcmp(precision, "single") == 0, n, count, matrices, values, width, found);
     if (status != HOT_OK)
         goto cleanup;
-    for (size_t i = 0; i < count; i++) {
-        invalid += found[i] < 0;
-        most = found[i] > (int64_t)most ? (size_t)found[i] : most;
-    }
-    if (invalid)
-        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu matrices hold NaN or Inf: their eigenvalues are NaN",
-                        invalid, count);
-    if (tridiag.range == HOT_TRIDIAG_VALUE && most < width) { /* no rows of nothing but NaN, but one to keep the axis */
+    const size_t most = most_found(context, found, count);
+    if (tridiag.range == HOT_TRIDIAG_VALUE && most < width) { /* drop rows of NaN alone, but one keeps the axis */
         size_t kept = most ? most : 1;
         for (size_t i = 1; i < count; i++)
             memmove(values + i * kept, values + i * width, kept * sizeof *values);

@@ -171,6 +171,36 @@ static double median(double *values, size_t count)
     return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
 }
 
+/* Slices of volume v that are all zeros where most other volumes have signal. */
+static size_t zero_slices(const sums *s, size_t v)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < s->slices; k++) {
+        size_t full = 0;
+        for (size_t u = 0; u < s->volumes; u++)
+            full += s->zeros[k * s->volumes + u] == s->rows;
+        count += s->zeros[k * s->volumes + v] == s->rows && 2 * full < s->volumes;
+    }
+    return count;
+}
+
+/* Median and median absolute deviation of slice k over the other volumes of v's shell; 0 if they do not tell. */
+static int usual_slice(const hot_dwi *dwi, const sums *s, size_t v, size_t k, double *values, double *usual,
+                       double *spread)
+{
+    size_t others = 0;
+    for (size_t u = 0; u < s->volumes; u++)
+        if (u != v && dwi->shell_of[u] == dwi->shell_of[v])
+            values[others++] = s->inside[k * s->volumes + u];
+    if (s->within[k] < SLICE_MIN || others < LIKE_MIN || s->zeros[k * s->volumes + v] == s->rows)
+        return 0;
+    *usual = median(values, others);
+    for (size_t u = 0; u < others; u++)
+        values[u] = fabs(values[u] - *usual);
+    *spread = median(values, others);
+    return *usual > 0;
+}
+
 /* Slices: zeros where other volumes have signal; much darker than the same slice of the shell's other volumes, while
  * the volume's other slices are not. */
 static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, double *values, hot_check_findings *to)
@@ -178,39 +208,23 @@ static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, do
     size_t zero = 0, dark = 0, zero_slice = 0, dark_slices = 0, dark_at = 0, dark_in = 0;
     char names[128];
     for (size_t v = 0; v < s->volumes; v++) {
-        double *ratio = values + s->volumes;
-        size_t of_volume = 0, ratios = 0;
-        for (size_t k = 0; k < s->slices; k++) {
-            size_t full = 0;
-            for (size_t u = 0; u < s->volumes; u++)
-                full += s->zeros[k * s->volumes + u] == s->rows;
-            of_volume += s->zeros[k * s->volumes + v] == s->rows && 2 * full < s->volumes;
-        }
+        double *ratio = values + s->volumes, usual, spread;
+        const size_t of_volume = zero_slices(s, v);
+        size_t ratios = 0;
         if (of_volume && of_volume < s->slices) {
             zero_slice += of_volume;
             number[zero++] = v;
         }
-        for (int pass = 0; pass < 2; pass++) {
-            const double level = pass ? median(ratio, ratios) : 1;
-            for (size_t k = 0; k < s->slices; k++) {
-                size_t others = 0;
-                for (size_t u = 0; u < s->volumes; u++)
-                    if (u != v && dwi->shell_of[u] == dwi->shell_of[v])
-                        values[others++] = s->inside[k * s->volumes + u];
-                if (s->within[k] < SLICE_MIN || others < LIKE_MIN || s->zeros[k * s->volumes + v] == s->rows)
-                    continue;
-                const double usual = median(values, others), here = s->inside[k * s->volumes + v];
-                if (!(usual > 0))
-                    continue;
-                for (size_t u = 0; u < others; u++)
-                    values[u] = fabs(values[u] - usual);
-                const double spread = median(values, others);
-                if (!pass) {
-                    ratio[ratios++] = here / usual;
-                } else if (here / usual < dark_slice * level && usual - here / level > 4 * spread) {
-                    dark_at = k, dark_in = v;
-                    dark_slices++;
-                }
+        for (size_t k = 0; k < s->slices; k++)
+            if (usual_slice(dwi, s, v, k, values, &usual, &spread))
+                ratio[ratios++] = s->inside[k * s->volumes + v] / usual;
+        const double level = median(ratio, ratios);
+        for (size_t k = 0; k < s->slices; k++) {
+            const double here = s->inside[k * s->volumes + v];
+            if (usual_slice(dwi, s, v, k, values, &usual, &spread) && here / usual < dark_slice * level &&
+                usual - here / level > 4 * spread) {
+                dark_at = k, dark_in = v;
+                dark_slices++;
             }
         }
         dark += dark_in == v && dark_slices > 0;

@@ -131,50 +131,83 @@ static size_t spread(const uint8_t *inside, size_t first, size_t area, size_t mo
     return taken;
 }
 
+/* The search for empty slices: arrays, and the number of empty slices, the slice of one of them. */
+typedef struct slice_search {
+    size_t *voxel, *slice, *names;
+    float *signals;
+    uint8_t *has_signal, *empty;
+    size_t lost, example;
+} slice_search;
+
+/* Slices of which one voxel lacks a signal, into search->slice. */
+static hot_status suspect_slices(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, slice_search *search,
+                                 size_t *found)
+{
+    const size_t area = dwi->grid.size[0] * dwi->grid.size[1];
+    size_t count = 0;
+    *found = 0;
+    for (size_t k = 0; k < dwi->grid.size[2]; k++)
+        count += spread(mask->bytes, k * area, area, 1, search->voxel + count);
+    hot_status status = hot_dwi_gather(context, dwi, search->voxel, count, search->signals);
+    for (size_t n = 0; n < count && status == HOT_OK; n++)
+        if (mark(dwi->volumes, 1, search->signals + n * dwi->volumes, search->has_signal) &&
+            memchr(search->has_signal, 0, dwi->volumes))
+            search->slice[(*found)++] = search->voxel[n] / area;
+    return status;
+}
+
+/* Marks in search->empty the volumes without signal in several voxels of a slice. */
+static hot_status check_slice(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t slice,
+                              slice_search *search)
+{
+    const size_t area = dwi->grid.size[0] * dwi->grid.size[1];
+    const size_t count = spread(mask->bytes, slice * area, area, OF_SLICE, search->voxel);
+    hot_status status = hot_dwi_gather(context, dwi, search->voxel, count, search->signals);
+    if (status != HOT_OK || mark(dwi->volumes, count, search->signals, search->has_signal) < LEAST_OF_SLICE)
+        return status;
+    for (size_t v = 0; v < dwi->volumes; v++) {
+        search->lost += !search->has_signal[v];
+        search->example = search->has_signal[v] ? search->example : slice;
+        search->empty[v] |= !search->has_signal[v];
+    }
+    return HOT_OK;
+}
+
 hot_status hot_dwi_tell_empty_slices(hot_context *context, const hot_dwi *dwi, const hot_mask *mask)
 {
-    const size_t volumes = dwi->volumes, slices = dwi->grid.size[2], area = dwi->grid.size[0] * dwi->grid.size[1];
-    const size_t most = slices < OF_SLICE ? OF_SLICE : slices;
-    size_t lost = 0, named = 0, found = 0, count = 0, example = 0;
-    size_t *voxel = hot_context_alloc(context, 2 * most + volumes, sizeof *voxel), *of = voxel ? voxel + most : NULL;
-    float *signals = hot_context_alloc(context, most * volumes, sizeof *signals);
-    uint8_t *has_signal = hot_context_alloc(context, volumes, 1), *empty = hot_context_calloc(context, volumes, 1);
-    size_t *names = voxel ? voxel + 2 * most : NULL;
-    hot_status status = voxel && signals && has_signal && empty ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t k = 0; k < slices && status == HOT_OK; k++)
-        count += spread(mask->bytes, k * area, area, 1, voxel + count);
-    if (status == HOT_OK)
-        status = hot_dwi_gather(context, dwi, voxel, count, signals);
-    for (size_t n = 0; n < count && status == HOT_OK; n++) /* the slices whose one voxel lacks a signal */
-        if (mark(volumes, 1, signals + n * volumes, has_signal) && memchr(has_signal, 0, volumes))
-            of[found++] = voxel[n] / area;
-    for (size_t n = 0; n < found && status == HOT_OK; n++) {
-        count = spread(mask->bytes, of[n] * area, area, OF_SLICE, voxel);
-        status = hot_dwi_gather(context, dwi, voxel, count, signals);
-        if (status != HOT_OK || mark(volumes, count, signals, has_signal) < LEAST_OF_SLICE)
-            continue;
-        for (size_t v = 0; v < volumes; v++) {
-            lost += !has_signal[v];
-            example = has_signal[v] ? example : of[n];
-            empty[v] |= !has_signal[v];
-        }
+    const size_t volumes = dwi->volumes, slices = dwi->grid.size[2], most = slices < OF_SLICE ? OF_SLICE : slices;
+    size_t found = 0, named = 0;
+    slice_search search = {
+        .voxel = hot_context_alloc(context, 2 * most + volumes, sizeof *search.voxel),
+        .signals = hot_context_alloc(context, most * volumes, sizeof *search.signals),
+        .has_signal = hot_context_alloc(context, volumes, 1),
+        .empty = hot_context_calloc(context, volumes, 1),
+    };
+    hot_status status =
+        search.voxel && search.signals && search.has_signal && search.empty ? HOT_OK : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        search.slice = search.voxel + most;
+        search.names = search.slice + most;
+        status = suspect_slices(context, dwi, mask, &search, &found);
     }
+    for (size_t n = 0; n < found && status == HOT_OK; n++)
+        status = check_slice(context, dwi, mask, search.slice[n], &search);
     for (size_t v = 0; v < volumes && status == HOT_OK; v++)
-        if (empty[v])
-            names[named++] = v;
-    if (status == HOT_OK && lost > 0) {
+        if (search.empty[v])
+            search.names[named++] = v;
+    if (status == HOT_OK && search.lost > 0) {
         char text[128];
-        hot_dwi_name_volumes(names, named, text, sizeof text);
+        hot_dwi_name_volumes(search.names, named, text, sizeof text);
         hot_context_log(context, HOT_LOG_WARNING,
                         "%zu slice%s of zeros in volume%s %s of the %zu of '%s' (counted from 0; slice %zu for one), "
                         "where other volumes have signal: fibres there are wrong; leave these slices out with --mask, "
-                        "or these volumes", lost, lost == 1 ? "" : "s", named == 1 ? "" : "s", text, volumes,
-                        hot_dwi_name(dwi), example);
+                        "or these volumes", search.lost, search.lost == 1 ? "" : "s", named == 1 ? "" : "s", text,
+                        volumes, hot_dwi_name(dwi), search.example);
     }
-    hot_context_free(context, empty);
-    hot_context_free(context, has_signal);
-    hot_context_free(context, signals);
-    hot_context_free(context, voxel);
+    hot_context_free(context, search.empty);
+    hot_context_free(context, search.has_signal);
+    hot_context_free(context, search.signals);
+    hot_context_free(context, search.voxel);
     return status;
 }
 

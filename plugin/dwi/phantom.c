@@ -67,7 +67,7 @@ static hot_status check_tissue(hot_context *context, const hot_phantom_options *
     return HOT_OK;
 }
 
-static hot_status check_options(hot_context *context, const hot_phantom_options *o)
+static hot_status check_conditions(hot_context *context, const hot_phantom_options *o)
 {
     for (size_t i = 0; i < o->condition_count; i++) {
         const hot_phantom_condition *c = &o->conditions[i];
@@ -87,6 +87,11 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "diffusivities must not be negative, not %g and %g",
                                     c->isotropic[0], c->isotropic[1]);
     }
+    return HOT_OK;
+}
+
+static hot_status check_acquisition(hot_context *context, const hot_phantom_options *o)
+{
     for (size_t i = 0; i < o->shells; i++)
         if (!(o->shell_b[i] > 0 && o->shell_b[i] <= 1e6))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -104,7 +109,16 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has b = %g but no direction",
                                     i, o->scheme_b[i]);
     }
-    hot_status status = hot_option_choice(context, "layout", (int)o->layout, HOT_PHANTOM_MIXTURE + 1);
+    return HOT_OK;
+}
+
+static hot_status check_options(hot_context *context, const hot_phantom_options *o)
+{
+    hot_status status = check_conditions(context, o);
+    if (status == HOT_OK)
+        status = check_acquisition(context, o);
+    if (status == HOT_OK)
+        status = hot_option_choice(context, "layout", (int)o->layout, HOT_PHANTOM_MIXTURE + 1);
     if (status == HOT_OK)
         status = hot_option_choice(context, "tissue", (int)o->tissue, HOT_TISSUE_NODDI + 1);
     if (status != HOT_OK)
@@ -343,6 +357,45 @@ static hot_status make_all(hot_context *context, const making *m)
     return status;
 }
 
+/* Copies the options, whose arrays are the caller's. */
+static hot_status copy_options(hot_context *context, const hot_phantom_options *o, hot_phantom *made)
+{
+    made->options = *o;
+    made->conditions = copied(context, o->conditions, o->condition_count, sizeof *o->conditions);
+    made->snr = copied(context, o->snr, o->snr_count, sizeof *o->snr);
+    made->shell_b = copied(context, o->shell_b, o->shells, sizeof *o->shell_b);
+    if (o->share)
+        made->share = copied(context, o->share, o->condition_count, sizeof *o->share);
+    made->options.share = made->share;
+    made->options.conditions = made->conditions;
+    made->options.snr = made->snr;
+    made->options.shell_b = made->shell_b;
+    return made->conditions && made->snr && made->shell_b && (!o->share || made->share) ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+/* The number of volumes, if all signals fit into memory's addresses. */
+static hot_status count_volumes(hot_context *context, const hot_phantom_options *o, size_t voxels, size_t *volumes)
+{
+    if (!o->scheme_volumes && o->directions > (SIZE_MAX / 2 - o->b0) / o->shells)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu shells of %zu directions are beyond any memory",
+                                o->shells, o->directions);
+    *volumes = o->scheme_volumes ? o->scheme_volumes : o->b0 + o->shells * o->directions;
+    if (*volumes > SIZE_MAX / sizeof(float) / voxels)
+        return hot_context_fail(context, HOT_ERROR_MEMORY,
+                                "a phantom of %zu voxels and %zu volumes is beyond any memory", voxels, *volumes);
+    return HOT_OK;
+}
+
+/* Unit vectors; 0 for b=0. */
+static void normalise(size_t volumes, const double *b, double *gradients)
+{
+    for (size_t v = 0; v < volumes; v++) {
+        double *g = gradients + 3 * v, norm = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        for (int d = 0; d < 3; d++)
+            g[d] = norm > 0 && b[v] > 0 ? g[d] / norm : 0;
+    }
+}
+
 hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom)
 {
     HOT_ENTRY(context);
@@ -363,54 +416,26 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     hot_phantom *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    status = HOT_ERROR_MEMORY;
     made->context = context;
-    made->options = o;
     made->seed = hot_context_seed(context);
-    made->conditions = copied(context, o.conditions, o.condition_count, sizeof *o.conditions);
-    made->snr = copied(context, o.snr, o.snr_count, sizeof *o.snr);
-    made->shell_b = copied(context, o.shell_b, o.shells, sizeof *o.shell_b);
-    if (o.share)
-        made->share = copied(context, o.share, o.condition_count, sizeof *o.share);
-    if (!made->conditions || !made->snr || !made->shell_b || (o.share && !made->share))
+    if ((status = copy_options(context, &o, made)) != HOT_OK || (status = make_grid(context, &o, &grid)) != HOT_OK)
         goto cleanup;
-    made->options.share = made->share;
-    made->options.conditions = made->conditions;
-    made->options.snr = made->snr;
-    made->options.shell_b = made->shell_b;
-    if ((status = make_grid(context, &o, &grid)) != HOT_OK)
-        goto cleanup;
-    status = HOT_ERROR_MEMORY;
     m.phantom = made;
     m.grid = &grid;
     m.voxels = hot_grid_voxels(&grid);
-    if (!o.scheme_volumes && o.directions > (SIZE_MAX / 2 - o.b0) / o.shells) {
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "%zu shells of %zu directions are beyond any memory",
-                                  o.shells, o.directions);
+    if ((status = count_volumes(context, &o, m.voxels, &m.volumes)) != HOT_OK)
         goto cleanup;
-    }
-    m.volumes = o.scheme_volumes ? o.scheme_volumes : o.b0 + o.shells * o.directions;
+    status = HOT_ERROR_MEMORY;
     m.truth = hot_context_alloc(context, m.voxels, 3 * HOT_PHANTOM_FIBERS * sizeof *m.truth);
     m.map = made->tissue_map = hot_context_alloc(context, m.voxels, HOT_PHANTOM_MAP * sizeof *m.map);
     b = hot_context_alloc(context, m.volumes, sizeof *b);
     gradients = hot_context_alloc(context, m.volumes, 3 * sizeof *gradients);
-    if (!m.truth || !m.map || !b || !gradients)
-        goto cleanup;
-    if (m.volumes > SIZE_MAX / sizeof(float) / m.voxels) {
-        status = hot_context_fail(context, HOT_ERROR_MEMORY,
-                                  "a phantom of %zu voxels and %zu volumes is beyond any memory", m.voxels, m.volumes);
-        goto cleanup;
-    }
     m.signals = hot_context_alloc(context, m.voxels * m.volumes, sizeof *m.signals);
-    if (!m.signals)
+    if (!m.truth || !m.map || !b || !gradients || !m.signals)
         goto cleanup;
     if ((status = make_scheme(context, &o, &grid, b, gradients)) != HOT_OK)
         goto cleanup;
-    for (size_t v = 0; v < m.volumes; v++) {
-        double *g = gradients + 3 * v, norm = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-        for (int d = 0; d < 3; d++)
-            g[d] = norm > 0 && b[v] > 0 ? g[d] / norm : 0;
-    }
+    normalise(m.volumes, b, gradients);
     m.b = b;
     m.gradients = gradients;
     if ((status = make_all(context, &m)) != HOT_OK)

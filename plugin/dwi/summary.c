@@ -14,13 +14,38 @@
  * one of them is displaced for milliseconds: few chunks, and pieces that any thread takes. */
 enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
+/* Updates the largest samples, and whether a diffusion-weighted one is as large. */
+static void update_largest(const float *s, size_t count, uint8_t directed, float *largest, uint8_t *weighted)
+{
+    for (size_t n = 0; n < count; n++) {
+        weighted[n] = s[n] > largest[n] ? directed : s[n] == largest[n] ? weighted[n] | directed : weighted[n];
+        largest[n] = s[n] > largest[n] ? s[n] : largest[n];
+    }
+}
+
+/* Standard deviations between the b=0 volumes. */
+static void deviate(const hot_dwi_held *held, const double *mean, size_t averaged, size_t first, size_t count,
+                    float *deviation)
+{
+    double squares[BLOCK] = {0};
+    float s[BLOCK];
+    for (size_t v = 0; v < held->view.volumes; v++)
+        if (held->view.shell_of[v] == 0) {
+            hot_dwi_row(&held->view, v, first - held->origin, count, s);
+            for (size_t n = 0; n < count; n++)
+                squares[n] += (s[n] - mean[n]) * (s[n] - mean[n]);
+        }
+    for (size_t n = 0; n < count; n++)
+        deviation[first + n] = isfinite(squares[n]) ? (float)sqrt(squares[n] / (double)(averaged - 1)) : NAN;
+}
+
 /* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume by volume, which is the
  * order of most files. Intermediate shells are not read: a voxel clipped there is clipped at lower b too. */
 static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *largest, uint8_t *weighted, size_t first,
                     size_t count)
 {
     const hot_dwi *dwi = &held->view;
-    double mean[BLOCK] = {0}, low[BLOCK] = {0}, high[BLOCK] = {0}, squares[BLOCK] = {0};
+    double mean[BLOCK] = {0}, low[BLOCK] = {0}, high[BLOCK] = {0};
     float s[BLOCK];
     const int last = (int)dwi->shells - 1;
     memset(largest + first, 0, count * sizeof *largest);
@@ -32,13 +57,7 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *larg
         if (!averages && !of_shell)
             continue;
         hot_dwi_row(dwi, v, first - held->origin, count, s);
-        const uint8_t directed = dwi->has_b0 && shell > 0;
-        for (size_t n = 0; n < count; n++) {
-            weighted[first + n] = s[n] > largest[first + n]    ? directed
-                                  : s[n] == largest[first + n] ? weighted[first + n] | directed
-                                                               : weighted[first + n];
-            largest[first + n] = s[n] > largest[first + n] ? s[n] : largest[first + n];
-        }
+        update_largest(s, count, dwi->has_b0 && shell > 0, largest + first, weighted + first);
         for (size_t n = 0; averages && n < count; n++)
             mean[n] += (double)s[n];
         for (size_t n = 0; of_shell && n < count; n++)
@@ -53,14 +72,8 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *larg
         made->high[first + n] = (float)fmax(high[n] / (double)(in_high ? in_high : 1), 0);
         made->low[first + n] = in_low ? (float)fmax(low[n] / (double)in_low, 0) : made->high[first + n];
     }
-    for (size_t v = 0; v < dwi->volumes && made->deviation; v++)
-        if (dwi->shell_of[v] == 0) {
-            hot_dwi_row(dwi, v, first - held->origin, count, s);
-            for (size_t n = 0; n < count; n++)
-                squares[n] += (s[n] - mean[n]) * (s[n] - mean[n]);
-        }
-    for (size_t n = 0; n < count && made->deviation; n++)
-        made->deviation[first + n] = isfinite(squares[n]) ? (float)sqrt(squares[n] / (double)(averaged - 1)) : NAN;
+    if (made->deviation)
+        deviate(held, mean, averaged, first, count, made->deviation);
 }
 
 /* The largest value that the samples' type holds, as it reads when scaled. */

@@ -217,6 +217,20 @@ static double angle_to_tables(hot_context *context, const hot_dwi *dwi, const ch
     return status == HOT_OK && count == dwi->volumes ? acos(fmin(1, least)) * 180 / acos(-1) : -1;
 }
 
+/* Reads MRtrix's table, and warns if FSL's pair (g_name, if not NULL) differs. */
+static hot_status read_mrtrix_table(hot_context *context, const char *grad, const char *g_name, hot_dwi *dwi)
+{
+    hot_status status = read_scheme_file(context, grad, dwi);
+    const double angle = status == HOT_OK && g_name ? angle_to_tables(context, dwi, g_name) : -1;
+    if (status == HOT_OK && angle > 1)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "gradients are read from '%s', in scanner axes; those of '%s', read as %s, differ by up to "
+                        "%.0f degrees", grad, g_name, is_of_qsiprep(&dwi->grid, g_name) ? "QSIPrep's" : "FSL's", angle);
+    else if (status == HOT_OK)
+        hot_context_log(context, HOT_LOG_NOTE, "gradients are those of '%s', in scanner axes", grad);
+    return status;
+}
+
 /* Finds the tables of an image if none was given: MRtrix's, whose axes are unambiguous, takes precedence over FSL's
  * pair. Prints a note if both exist, or if their names differ from the image's. */
 static hot_status read_found(hot_context *context, const char *bval, const char *bvec, hot_dwi *dwi)
@@ -231,15 +245,7 @@ static hot_status read_found(hot_context *context, const char *bval, const char 
     if (status != HOT_OK)
         goto cleanup;
     if (grad) {
-        status = read_scheme_file(context, grad, dwi);
-        const double angle = status == HOT_OK && b_name && g_name ? angle_to_tables(context, dwi, g_name) : -1;
-        if (status == HOT_OK && angle > 1)
-            hot_context_log(context, HOT_LOG_WARNING,
-                            "gradients are read from '%s', in scanner axes; those of '%s', read as %s, differ by up to "
-                            "%.0f degrees", grad, g_name, is_of_qsiprep(&dwi->grid, g_name) ? "QSIPrep's" : "FSL's",
-                            angle);
-        else if (status == HOT_OK)
-            hot_context_log(context, HOT_LOG_NOTE, "gradients are those of '%s', in scanner axes", grad);
+        status = read_mrtrix_table(context, grad, b_name ? g_name : NULL, dwi);
     } else if ((bval || b_name) && (bvec || g_name)) {
         const int given[2] = {bval != NULL, bvec != NULL};
         status = read_tables(context, bval ? bval : b_name, bvec ? bvec : g_name, given, dwi);

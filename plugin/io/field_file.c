@@ -11,7 +11,7 @@
 #include "io/nrrd/nrrd_directions.h"
 #include "io/nrrd/nrrd_read.h"
 #include "io/nrrd/nrrd_tensors.h"
-#include "io/nrrd/nrrdio.h"
+#include "io/nrrd/nrrd_image.h"
 #include "tensors_image.h"
 
 /* Vectors along a last axis of 3, fibres along the one before, as NumPy's arrays of shape (..., n, 3) are saved: the

@@ -233,6 +233,36 @@ static int is_diffusive(const tally *of)
     return (double)of->tensor[best] >= 0.6 * (double)of->live && trace > 3e-4 && trace < 3e-2;
 }
 
+#define BIT(content) (1u << HOT_CONTENT_##content)
+
+/* The contents of values that may be vectors, as bits. *sure: the values decide. */
+static unsigned vector_candidates(const tally *of, size_t vectors, int positive, int unit, int *sure)
+{
+    /* Vectors that are not sorted by length (but by bundle, say) are recognised by absent ones. Exact zeros of
+     * harmonics come from directions in a plane. */
+    const int ordered = nearly_all(of->ordered, of);
+    *sure = 0;
+    if (!vectors || !(ordered || (2 * of->fewer >= of->live && !nearly_all(of->harmonic, of))))
+        return 0;
+    /* Colours and amounts have no negative part; neither has a single bundle in one octant, whose unit vectors lie
+     * close together. */
+    if (vectors == 1 && positive && !(unit && nearly_all(of->aligned, of)))
+        return BIT(PEAKS) | BIT(RGB) | BIT(MAP);
+    *sure = vectors == 1 || unit;
+    if (!*sure && positive && !(of->fewer > 0 && of->live < MANY))
+        return BIT(PEAKS) | BIT(DWI);
+    return BIT(PEAKS);
+}
+
+/* BIT(TENSOR) if most voxels' six values are tensors in one layout. */
+static unsigned tensor_candidate(const tally *of)
+{
+    size_t most = 0;
+    for (int l = HOT_LAYOUT_FSL; l <= HOT_LAYOUT_DIPY; l++)
+        most = of->tensor[l] > most ? of->tensor[l] : most;
+    return (double)most >= 0.6 * (double)of->live ? BIT(TENSOR) : 0;
+}
+
 /* The contents that fit the values, as bits; a single bit if the values decide. */
 static unsigned candidates(const hot_image *image, const tally *of, hot_tensor_layout *layout)
 {
@@ -242,54 +272,32 @@ static unsigned candidates(const hot_image *image, const tally *of, hot_tensor_l
     *layout = HOT_LAYOUT_UNKNOWN;
     if (hot_tensors_image_order(values)) {
         *layout = HOT_LAYOUT_WORLD;
-        return nearly_all(of->confident, of) ? 1u << HOT_CONTENT_TENSOR
-                                             : 1u << HOT_CONTENT_TENSOR | 1u << HOT_CONTENT_DWI;
+        return nearly_all(of->confident, of) ? BIT(TENSOR) : BIT(TENSOR) | BIT(DWI);
     }
-    if (values == 6 && is_diffusive(of)) {
+    if (values == 6)
         *layout = only_layout(of);
-        return 1u << HOT_CONTENT_TENSOR;
-    }
+    if (values == 6 && is_diffusive(of))
+        return BIT(TENSOR);
     if (image->layout == HOT_LAYOUT_WORLD && values > 6 && hot_tensors_image_order(values + 1)) {
-        *layout = HOT_LAYOUT_WORLD; /* NRRD without a label: packed values as Teem has them */
-        may |= 1u << HOT_CONTENT_TENSOR;
+        *layout = HOT_LAYOUT_WORLD; /* NRRD without a label: packed values in Teem's order */
+        may |= BIT(TENSOR);
     }
-    if (values == 9 && nearly_all(of->symmetric, of)) /* in whose axes is not to be seen */
-        return unit ? 1u << HOT_CONTENT_TENSOR | 1u << HOT_CONTENT_PEAKS : 1u << HOT_CONTENT_TENSOR;
-    /* Vectors that are not sorted by length (but by bundle, say) are recognised by absent ones. Exact zeros of
-     * harmonics come from directions in a plane. */
-    const int ordered = nearly_all(of->ordered, of);
-    if (vectors && (ordered || (2 * of->fewer >= of->live && !nearly_all(of->harmonic, of)))) {
-        /* Colours and amounts have no negative part; neither has a single bundle in one octant, whose unit vectors lie
-         * close together. */
-        if (vectors == 1 && positive && !(unit && nearly_all(of->aligned, of)))
-            may |= 1u << HOT_CONTENT_PEAKS | 1u << HOT_CONTENT_RGB | 1u << HOT_CONTENT_MAP;
-        else if (vectors == 1 || unit)
-            return 1u << HOT_CONTENT_PEAKS;
-        else if (positive && !(of->fewer > 0 && of->live < MANY))
-            may |= 1u << HOT_CONTENT_PEAKS | 1u << HOT_CONTENT_DWI;
-        else
-            may |= 1u << HOT_CONTENT_PEAKS;
-    }
-    /* Absent directions may be NaN, harmonics are so in a few bad voxels. Where there is no white matter their first
-     * coefficient is noise: a few negative ones, as long as the values are no directions. */
+    if (values == 9 && nearly_all(of->symmetric, of)) /* the values do not show in which axes */
+        return unit ? BIT(TENSOR) | BIT(PEAKS) : BIT(TENSOR);
+    int sure;
+    const unsigned of_vectors = vector_candidates(of, vectors, positive, unit, &sure);
+    if (sure)
+        return of_vectors;
+    may |= of_vectors;
+    /* Absent directions may be NaN, harmonics are NaN only in a few bad voxels. Outside white matter the first
+     * coefficient is noise: a few may be negative, unless the values may be directions. */
     const int harmonic = hot_sh_lmax(values) && (double)of->numbers >= 0.8 * (double)of->live &&
                          (double)of->harmonic >= (may ? 0.95 : 0.8) * (double)of->numbers;
     if (harmonic && vectors >= 5 && of->fewer == 0 && !positive) /* no tool finds five fibres in every voxel */
-        return 1u << HOT_CONTENT_SH;
-    if (harmonic && !positive)
-        may |= 1u << HOT_CONTENT_SH;
-    else if (harmonic)
-        may |= 1u << HOT_CONTENT_SH | 1u << HOT_CONTENT_DWI;
-    if (values == 6) {
-        const hot_tensor_layout only = only_layout(of);
-        size_t most = 0;
-        for (int l = HOT_LAYOUT_FSL; l <= HOT_LAYOUT_DIPY; l++)
-            most = of->tensor[l] > most ? of->tensor[l] : most;
-        *layout = only;
-        if ((double)most >= 0.6 * (double)of->live)
-            may |= 1u << HOT_CONTENT_TENSOR;
-    }
-    return may;
+        return BIT(SH);
+    if (harmonic)
+        may |= positive ? BIT(SH) | BIT(DWI) : BIT(SH);
+    return values == 6 ? may | tensor_candidate(of) : may;
 }
 
 static int takes(int wanted, hot_content content)
@@ -402,7 +410,16 @@ static hot_status settle_layout(hot_image *image, const tally *of)
     return image->layout == HOT_LAYOUT_UNKNOWN && of->live ? ask_layout(image) : HOT_OK;
 }
 
-/* The image is silent: its values. */
+/* The content of an image of zeros, which cannot be misread: the wanted one. */
+static void choose_wanted(hot_image *image, int wanted)
+{
+    image->content = (wanted & HOT_TAKE_PEAKS) && image->values % 3 == 0    ? HOT_CONTENT_PEAKS
+                     : (wanted & HOT_TAKE_SH) && hot_sh_lmax(image->values) ? HOT_CONTENT_SH
+                                                                            : HOT_CONTENT_TENSOR;
+    image->layout = HOT_LAYOUT_WORLD;
+}
+
+/* The content by the values, if the header does not tell it. */
 static hot_status from_values(hot_image *image, int wanted)
 {
     tally of;
@@ -413,11 +430,8 @@ static hot_status from_values(hot_image *image, int wanted)
         status = count_voxels(image, &of);
     if (status != HOT_OK)
         return status;
-    if (of.live == 0) { /* nothing there can be wrong */
-        image->content = (wanted & HOT_TAKE_PEAKS) && image->values % 3 == 0   ? HOT_CONTENT_PEAKS
-                         : (wanted & HOT_TAKE_SH) && hot_sh_lmax(image->values) ? HOT_CONTENT_SH
-                                                                                : HOT_CONTENT_TENSOR;
-        image->layout = HOT_LAYOUT_WORLD;
+    if (of.live == 0) {
+        choose_wanted(image, wanted);
         return HOT_OK;
     }
     const unsigned may = candidates(image, &of, &layout);

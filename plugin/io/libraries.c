@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-#include "io/nrrd/nrrdio.h"
+#include "io/nrrd/nrrd_image.h"
 
 const char *hot_library_teem(void) { return hot_nrrd_teem_version(); }
 

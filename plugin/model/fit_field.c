@@ -169,6 +169,56 @@ static hot_status make_room_for_extra(const hot_plan *plan, hot_tensor_field *fi
     return field->extra ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
+/* Estimates the responses that the model needs and the caller did not give: *response of white matter, and in
+ * multi-tissue fits others[0], others[1], which the settings then refer to. */
+static hot_status estimate_responses(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                     const hot_model *model, hot_fit_options *settings, hot_response **response,
+                                     hot_response *others[2])
+{
+    /* Too few directions are an error before the response is estimated: adc uses the same volumes. */
+    hot_fit_options probe = *settings;
+    hot_plan *plan = NULL;
+    size_t voxels = 0;
+    probe.model = "adc";
+    probe.estimate_s0 = 0;
+    hot_status status = hot_plan_make(context, dwi, &probe, NULL, 0, &plan);
+    hot_plan_free(&plan);
+    if (status != HOT_OK)
+        return status;
+    if (!hot_response_wants_tissues(model, dwi)) {
+        status = hot_response_estimate(context, dwi, mask, 8, response, &voxels);
+        if (status == HOT_OK)
+            hot_context_log(context, HOT_LOG_NOTE, "response estimated from %zu voxels of one fibre", voxels);
+        return status;
+    }
+    hot_response *tissues[3] = {NULL};
+    status = hot_response_estimate_tissues(context, dwi, mask, 8, 0, tissues, NULL);
+    *response = tissues[0];
+    others[0] = tissues[1];
+    others[1] = tissues[2];
+    settings->tissues = (const hot_response *const *)others;
+    settings->tissue_count = 2;
+    if (status == HOT_OK)
+        hot_context_log(context, HOT_LOG_NOTE, "responses of white matter, grey matter and CSF estimated");
+    return status;
+}
+
+/* Regularises a plan for the noise, if its model does so and the options do not set how much. */
+static hot_status regularise_for_noise(hot_plan *plan, const hot_mask *mask, const hot_fit_options *settings)
+{
+    if (!plan->model->weighs_noise || settings->regularise != 0)
+        return HOT_OK;
+    double noise;
+    hot_status status = estimate_noise(plan, mask, &noise);
+    if (status == HOT_OK && noise > 0)
+        status = hot_plan_set_noise(plan, noise);
+    if (status == HOT_OK && noise > 0 && plan->relative)
+        hot_context_log(plan->context, HOT_LOG_NOTE,
+                        "%s: regularised for the residual of a plain fit, %.2g of the b=0 signal", plan->model->name,
+                        noise);
+    return status;
+}
+
 hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                 const hot_fit_options *options, hot_tensor_field **field)
 {
@@ -181,7 +231,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     hot_fit_options settings = HOT_FIT_OPTIONS_INIT;
     hot_status status = HOT_OK;
     hot_plan *plan = NULL;
-    hot_response *response = NULL;
+    hot_response *response = NULL, *others[2] = {NULL};
     hot_tensor_field *made = NULL;
     status = hot_options_read(context, "hot_fit_options", options, &settings);
     if (status != HOT_OK)
@@ -192,51 +242,18 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         return status;
     const hot_model *model = hot_model_find(settings.model ? settings.model : "fod");
     const hot_response *used = settings.response;
-    hot_response *tissues[3] = {NULL};
     if (model && model->needs_response && !used) {
-        /* too few directions are an error before the response is estimated: adc uses the same volumes */
-        hot_fit_options probe = settings;
-        size_t voxels = 0;
-        probe.model = "adc";
-        probe.estimate_s0 = 0;
-        status = hot_plan_make(context, dwi, &probe, NULL, 0, &plan);
-        hot_plan_free(&plan);
-        if (status != HOT_OK)
-            goto cleanup;
-        if (hot_response_wants_tissues(model, dwi)) {
-            status = hot_response_estimate_tissues(context, dwi, mask, 8, 0, tissues, NULL);
-            settings.tissues = (const hot_response *const *)(tissues + 1);
-            settings.tissue_count = 2;
-            response = tissues[0];
-        } else {
-            status = hot_response_estimate(context, dwi, mask, 8, &response, &voxels);
-        }
-        if (status != HOT_OK)
-            goto cleanup;
-        if (voxels > 0)
-            hot_context_log(context, HOT_LOG_NOTE, "response estimated from %zu voxels of one fibre", voxels);
-        else
-            hot_context_log(context, HOT_LOG_NOTE, "responses of white matter, grey matter and CSF estimated");
+        status = estimate_responses(context, dwi, mask, model, &settings, &response, others);
         used = response;
     }
-    status = hot_plan_make(context, dwi, &settings, used, 1, &plan);
+    if (status == HOT_OK)
+        status = hot_plan_make(context, dwi, &settings, used, 1, &plan);
     if (status == HOT_OK)
         status = hot_dwi_ceiling(context, dwi, &plan->ceiling);
-    if (status != HOT_OK)
-        goto cleanup;
-    if (plan->model->weighs_noise && settings.regularise == 0) {
-        double noise;
-        status = estimate_noise(plan, mask, &noise);
-        if (status == HOT_OK && noise > 0)
-            status = hot_plan_set_noise(plan, noise);
-        if (status != HOT_OK)
-            goto cleanup;
-        if (noise > 0 && plan->relative)
-            hot_context_log(context, HOT_LOG_NOTE,
-                            "%s: regularised for what a plain fit leaves over, %.2g of the b=0 signal",
-                            plan->model->name, noise);
-    }
-    status = hot_tensor_field_make(context, grid, plan->order, plan->model->name, &made);
+    if (status == HOT_OK)
+        status = regularise_for_noise(plan, mask, &settings);
+    if (status == HOT_OK)
+        status = hot_tensor_field_make(context, grid, plan->order, plan->model->name, &made);
     if (status != HOT_OK)
         goto cleanup;
     if (plan->response && response)
@@ -253,8 +270,8 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
 cleanup:
     hot_plan_free(&plan);
     hot_response_destroy(&response);
-    hot_response_destroy(&tissues[1]);
-    hot_response_destroy(&tissues[2]);
+    hot_response_destroy(&others[0]);
+    hot_response_destroy(&others[1]);
     if (status != HOT_OK)
         hot_tensor_field_destroy(&made);
     *field = made;

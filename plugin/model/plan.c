@@ -136,21 +136,15 @@ static hot_status choose_order(hot_plan *plan, int order, int say)
     return status;
 }
 
-hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit_options *options,
-                         const hot_response *response, int say, hot_plan **made)
+/* *regularise: the model's default if the options do not set it. */
+static hot_status check_options(hot_context *context, const hot_fit_options *options, const hot_model *model,
+                                double *regularise)
 {
-    hot_status status = HOT_OK;
-    *made = NULL;
-    const char *name = options->model ? options->model : "fod";
-    const hot_model *model = hot_model_find(name);
-    if (!model)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "there is no model '%s'; models are adc, odf, fod and msmt", name);
     if (options->order != 0 &&
         (options->order < 2 || options->order > HOT_MODEL_ORDER_MAX || options->order % 2 != 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d; orders are 2, 4, 6 and 8", options->order);
-    double regularise = options->regularise;
-    status = hot_option_number(context, "regularise", model->regularise, FLT_MAX, &regularise);
+    *regularise = options->regularise;
+    hot_status status = hot_option_number(context, "regularise", model->regularise, FLT_MAX, regularise);
     if (status == HOT_OK && options->weighted != HOT_ZERO)
         status = hot_option_choice(context, "weighted", options->weighted, 2);
     if (status == HOT_OK)
@@ -163,6 +157,53 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
         status = hot_option_choice(context, "estimate_s0", options->estimate_s0, 2);
     if (status == HOT_OK)
         status = hot_option_choice(context, "normalise", options->normalise, 2);
+    return status;
+}
+
+/* The lists of volumes, the b=0 volumes in theirs. */
+static hot_status make_volumes(hot_plan *plan)
+{
+    hot_context *context = plan->context;
+    plan->volumes = hot_dwi_volumes(plan->dwi);
+    plan->b0 = hot_context_alloc(context, plan->volumes, sizeof *plan->b0);
+    plan->used = hot_context_alloc(context, plan->volumes, sizeof *plan->used);
+    plan->gradients = hot_context_alloc(context, plan->volumes, 3 * sizeof *plan->gradients);
+    plan->b = hot_context_alloc(context, plan->volumes, sizeof *plan->b);
+    if (!plan->b0 || !plan->used || !plan->gradients || !plan->b)
+        return HOT_ERROR_MEMORY;
+    const int *shell_of;
+    hot_dwi_shells(plan->dwi, NULL, &shell_of);
+    for (size_t v = 0; v < plan->volumes; v++)
+        if (shell_of[v] == 0)
+            plan->b0[plan->b0_count++] = v;
+    return HOT_OK;
+}
+
+/* The matrices between signals, harmonics and tensors, for the chosen order. */
+static hot_status make_matrices(hot_plan *plan)
+{
+    hot_context *context = plan->context;
+    plan->from_sh = hot_context_alloc(context, plan->terms, plan->terms * sizeof(double));
+    plan->to_sh = hot_context_alloc(context, plan->terms, plan->terms * sizeof(double));
+    plan->inverse = hot_context_calloc(context, plan->terms, plan->used_count * sizeof(double));
+    plan->forward = hot_context_calloc(context, plan->terms, plan->used_count * sizeof(double));
+    if (!plan->from_sh || !plan->to_sh || !plan->inverse || !plan->forward)
+        return HOT_ERROR_MEMORY;
+    hot_status status = hot_sh_to_symtensor(context, plan->order, plan->from_sh);
+    return status == HOT_OK ? hot_symtensor_to_sh(context, plan->order, plan->to_sh) : status;
+}
+
+hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit_options *options,
+                         const hot_response *response, int say, hot_plan **made)
+{
+    *made = NULL;
+    double regularise;
+    const char *name = options->model ? options->model : "fod";
+    const hot_model *model = hot_model_find(name);
+    if (!model)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "there is no model '%s'; models are adc, odf, fod and msmt", name);
+    hot_status status = check_options(context, options, model, &regularise);
     if (status != HOT_OK)
         return status;
     if (!hot_dwi_has_b0(dwi))
@@ -188,37 +229,13 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     plan->constraint_directions = options->directions;
     plan->constraint_count = options->direction_count;
     plan->relative = 1;
-    plan->volumes = hot_dwi_volumes(dwi);
-    plan->b0 = hot_context_alloc(context, plan->volumes, sizeof *plan->b0);
-    plan->used = hot_context_alloc(context, plan->volumes, sizeof *plan->used);
-    plan->gradients = hot_context_alloc(context, plan->volumes, 3 * sizeof *plan->gradients);
-    plan->b = hot_context_alloc(context, plan->volumes, sizeof *plan->b);
-    if (!plan->b0 || !plan->used || !plan->gradients || !plan->b) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    const int *shell_of;
-    hot_dwi_shells(dwi, NULL, &shell_of);
-    for (size_t v = 0; v < plan->volumes; v++)
-        if (shell_of[v] == 0)
-            plan->b0[plan->b0_count++] = v;
-    status = choose_order(plan, options->order, say);
-    if (status != HOT_OK)
-        goto cleanup;
-    plan->from_sh = hot_context_alloc(context, plan->terms, plan->terms * sizeof(double));
-    plan->to_sh = hot_context_alloc(context, plan->terms, plan->terms * sizeof(double));
-    plan->inverse = hot_context_calloc(context, plan->terms, plan->used_count * sizeof(double));
-    plan->forward = hot_context_calloc(context, plan->terms, plan->used_count * sizeof(double));
-    if (!plan->from_sh || !plan->to_sh || !plan->inverse || !plan->forward) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    status = hot_sh_to_symtensor(context, plan->order, plan->from_sh);
+    status = make_volumes(plan);
     if (status == HOT_OK)
-        status = hot_symtensor_to_sh(context, plan->order, plan->to_sh);
+        status = choose_order(plan, options->order, say);
+    if (status == HOT_OK)
+        status = make_matrices(plan);
     if (status == HOT_OK)
         status = model->prepare(plan);
-cleanup:
     if (status != HOT_OK)
         hot_plan_free(&plan);
     *made = plan;

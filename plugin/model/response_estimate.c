@@ -250,6 +250,34 @@ static hot_status choose_order(hot_response_search *search)
     return HOT_OK;
 }
 
+/* Selects the voxels of one fibre and makes the response from the sharpest of them; *chosen: their number. */
+static hot_status find_response(hot_response_search *search, float *work, float *tensors, hot_response **current,
+                                size_t *chosen)
+{
+    hot_response *mean = NULL;
+    search->sampled = hot_mask_sample(search->mask, HOT_RESPONSE_SAMPLE, search->sample);
+    hot_status status = first_choice(search, current);
+    if (status == HOT_OK)
+        status = search_sample(search, *current);
+    if (status == HOT_OK)
+        status = choose_all(search, 1, work, tensors, current);
+    if (status != HOT_OK)
+        return status;
+    *chosen = search->chosen;
+    mean = *current;
+    *current = NULL;
+    hot_response_keep_sharpest(search);
+    status = hot_response_from_chosen(search, current);
+    if (status == HOT_OK)
+        (*current)->noise = hot_response_find_noise(search);
+    if (status == HOT_OK)
+        status = find_usual(search, work, tensors, &mean);
+    if (status == HOT_OK)
+        (*current)->typical = hot_response_find_typical(search, mean, *current);
+    hot_response_destroy(&mean);
+    return status == HOT_OK ? hot_response_check(search->context, *current, NULL) : status;
+}
+
 hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                  hot_response **response, size_t *voxels)
 {
@@ -294,30 +322,8 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     tensors = hot_context_alloc(context, HOT_CANDIDATES, (hot_model_terms(search->order) + 1) * sizeof *tensors);
     status = search->signals && search->row && search->sample && work && tensors
                  ? hot_peak_grid_make(search->order, &search->grid) : HOT_ERROR_MEMORY;
-    if (status == HOT_OK) {
-        search->sampled = hot_mask_sample(mask, HOT_RESPONSE_SAMPLE, search->sample);
-        status = first_choice(search, &current);
-    }
     if (status == HOT_OK)
-        status = search_sample(search, current);
-    if (status == HOT_OK)
-        status = choose_all(search, 1, work, tensors, &current);
-    if (status == HOT_OK) {
-        chosen = search->chosen;
-        hot_response *mean = current;
-        current = NULL;
-        hot_response_keep_sharpest(search);
-        status = hot_response_from_chosen(search, &current);
-        if (status == HOT_OK)
-            current->noise = hot_response_find_noise(search);
-        if (status == HOT_OK)
-            status = find_usual(search, work, tensors, &mean);
-        if (status == HOT_OK)
-            current->typical = hot_response_find_typical(search, mean, current);
-        hot_response_destroy(&mean);
-    }
-    if (status == HOT_OK)
-        status = hot_response_check(context, current, NULL);
+        status = find_response(search, work, tensors, &current, &chosen);
     if (status != HOT_OK)
         goto cleanup;
     *response = current;

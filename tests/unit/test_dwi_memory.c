@@ -1,7 +1,7 @@
 /* A DWI made from memory: what it tells, reading with any layout and number of threads, shells, saving as NRRD; and the
  * NRRD helpers: round trip, absurd and broken headers refused with their numbers. */
 #include "check.h"
-#include "io/nrrd/nrrdio.h"
+#include "io/nrrd/nrrd_image.h"
 #include "dwi/dwi_private.h"
 
 static const hot_grid grid = {

@@ -158,6 +158,29 @@ hot_status hot_file_read_failed(hot_context *context, hot_status status)
     return hot_context_check(context, "reading");
 }
 
+/* Doubles a buffer of which `used` bytes are used. */
+static hot_status grow(hot_context *context, char **bytes, size_t used, size_t *capacity)
+{
+    char *grown = hot_context_alloc(context, 2 * *capacity, 1);
+    if (!grown)
+        return HOT_ERROR_MEMORY;
+    memcpy(grown, *bytes, used);
+    hot_context_free(context, *bytes);
+    *bytes = grown;
+    *capacity *= 2;
+    return HOT_OK;
+}
+
+/* Reads up to `room` bytes; *got 0 at the end. */
+static hot_status read_portion(hot_context *context, const char *path, FILE *file, char *to, size_t room, size_t *got)
+{
+    errno = 0;
+    *got = fread(to, 1, room < PORTION ? room : PORTION, file);
+    if (hot_context_cancelled(context))
+        return hot_context_check(context, "reading");
+    return *got == 0 && ferror(file) ? refuse(context, path, strerror(errno ? errno : EIO)) : HOT_OK;
+}
+
 hot_status hot_file_load(hot_context *context, const char *path, hot_file_source source, const char *what, size_t max,
                          char **bytes, size_t *length)
 {
@@ -174,25 +197,12 @@ hot_status hot_file_load(hot_context *context, const char *path, hot_file_source
     if (!larger && !all)
         status = HOT_ERROR_MEMORY;
     while (status == HOT_OK && !larger && got > 0 && used <= max) {
-        if (capacity - used < 2) { /* a pipe, or a file that grows */
-            char *grown = hot_context_alloc(context, 2 * capacity, 1);
-            if (!grown) {
-                status = HOT_ERROR_MEMORY;
-                break;
-            }
-            memcpy(grown, all, used);
-            hot_context_free(context, all);
-            all = grown;
-            capacity *= 2;
-        }
-        const size_t room = capacity - used - 1;
-        errno = 0;
-        got = fread(all + used, 1, room < PORTION ? room : PORTION, file);
+        if (capacity - used < 2) /* a pipe, or a file that grows */
+            status = grow(context, &all, used, &capacity);
+        if (status != HOT_OK)
+            break;
+        status = read_portion(context, path, file, all + used, capacity - used - 1, &got);
         used += got;
-        if (got == 0 && ferror(file))
-            status = refuse(context, path, strerror(errno ? errno : EIO));
-        if (hot_context_cancelled(context))
-            status = hot_context_check(context, "reading");
     }
     if (status == HOT_OK && (larger || used > max))
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is larger than %zu bytes, too large for %s", path,

@@ -3,7 +3,7 @@
 #include "nrrd_directions.h"
 
 #include "nrrd_frame.h"
-#include "nrrdio.h"
+#include "nrrd_image.h"
 #include "response_keys.h"
 
 hot_status hot_nrrd_save_directions(hot_context *context, const hot_fiber_field *fibers, const char *path)

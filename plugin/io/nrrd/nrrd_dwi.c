@@ -12,7 +12,7 @@
 #include "dwi/symmetric.h"
 #include "nrrd_dwi.h"
 #include "nrrd_keys.h"
-#include "nrrdfile.h"
+#include "nrrd_file.h"
 
 /* The value of a key; some writers put blanks before `:=`. */
 static const char *find_key(const Nrrd *nrrd, const char *key)
@@ -114,127 +114,128 @@ static void warn_not_linear(hot_context *context, const char *name, const unsign
                     "direction (spherical or planar encoding): they are left out", name, list);
 }
 
-hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char *name, size_t volumes, double *b,
-                              double *gradients, unsigned char *skipped)
+/* *b_max: the key DWMRI_b-value of diffusion-weighted data. */
+static hot_status read_b_max(hot_context *context, const Nrrd *nrrd, const char *name, double *b_max)
 {
-    hot_status status = HOT_OK;
     const char *modality = find_key(nrrd, "modality"), *b_text = find_key(nrrd, "DWMRI_b-value");
-    key_table table = {{0}, {0}, {0}};
-    unsigned char *undirected = NULL;
     if (!modality || !starts_with(modality, "DWMRI"))
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not diffusion-weighted data: %s%.60s%s", name,
                                 modality ? "its key modality is '" : "it has no key modality:=DWMRI",
                                 modality ? modality : "", modality ? "', not DWMRI" : "");
-    double b_max = 0;
-    if (!b_text || read_numbers(b_text, 1, &b_max) != 1)
+    if (!b_text || read_numbers(b_text, 1, b_max) != 1)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %s%.60s%s", name,
                                 b_text ? "the key DWMRI_b-value '" : "no key DWMRI_b-value", b_text ? b_text : "",
                                 b_text ? "', not a number" : "");
-    if (!(isfinite(b_max) && b_max > 0))
+    if (!(isfinite(*b_max) && *b_max > 0))
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "'%s' has the b-value %g; it must be a positive number of s/mm^2", name, b_max);
-    for (int kind = 0; kind < KEYS; kind++) {
-        table.value_of[kind] = hot_context_calloc(context, volumes, sizeof **table.value_of);
-        if (!table.value_of[kind]) {
-            status = HOT_ERROR_MEMORY;
-            goto cleanup;
-        }
-    }
-    undirected = hot_context_calloc(context, volumes, 1);
-    if (!undirected) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    key_table_fill(nrrd, volumes, &table);
-    int kind = table.seen[KEY_GRADIENT] ? KEY_GRADIENT : KEY_MATRIX, wanted = kind == KEY_GRADIENT ? 3 : 6;
-    if (!table.seen[kind]) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' has neither DWMRI_gradient_0000 nor DWMRI_B-matrix_0000", name);
-        goto cleanup;
-    }
-    if (table.beyond[kind] == 1 && table.seen[kind] == volumes && !table.value_of[kind][0]) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its keys count from 1, and must count from 0: "
-                                  "%s0000 is missing, %s%04zu is one too many", name, prefixes[kind], prefixes[kind],
-                                  volumes);
-        goto cleanup;
-    }
-    if (table.beyond[kind]) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu %s keys for %zu volumes", name,
-                                  table.seen[kind], prefixes[kind], volumes);
-        goto cleanup;
-    }
-    size_t undirected_count = 0;
-    for (size_t v = 0; v < volumes; v++) {
-        const char *value = table.value_of[kind][v], *nex = table.value_of[KEY_NEX][v];
-        double numbers[6], *g = gradients + 3 * v;
-        if (!value) {
-            status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s' has %zu volumes, but only %zu %s keys: %s%04zu is missing", name, volumes,
-                                      table.seen[kind], prefixes[kind], prefixes[kind], v);
-            goto cleanup;
-        }
+                                "'%s' has the b-value %g; it must be a positive number of s/mm^2", name, *b_max);
+    return HOT_OK;
+}
+
+/* Checks that the keys of this kind can be those of the volumes. */
+static hot_status check_keys(hot_context *context, const char *name, const key_table *table, int kind, size_t volumes)
+{
+    if (!table->seen[kind])
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has neither DWMRI_gradient_0000 nor DWMRI_B-matrix_0000", name);
+    if (table->beyond[kind] == 1 && table->seen[kind] == volumes && !table->value_of[kind][0])
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its keys count from 1, and must count from 0: "
+                                "%s0000 is missing, %s%04zu is one too many", name, prefixes[kind], prefixes[kind],
+                                volumes);
+    if (table->beyond[kind])
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu %s keys for %zu volumes", name,
+                                table->seen[kind], prefixes[kind], volumes);
+    return HOT_OK;
+}
+
+/* The vector of volume v's key; *linear 0: its B-matrix has no single direction. */
+static hot_status read_key(hot_context *context, const char *name, const char *value, int kind, size_t v, double g[3],
+                           int *linear)
+{
+    const int wanted = kind == KEY_GRADIENT ? 3 : 6;
+    double numbers[6];
+    int got = read_numbers(value, wanted, numbers);
+    for (int i = 0; i < got; i++)
+        got = isfinite(numbers[i]) ? got : 0;
+    if (got != wanted)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s%04zu is '%.80s', not %d numbers", name,
+                                prefixes[kind], v, value, wanted);
+    *linear = 1;
+    if (wanted == 3)
+        memcpy(g, numbers, sizeof(double[3]));
+    else if (!matrix_to_vector(numbers, g, linear))
+        return hot_context_fail(context, HOT_ERROR_DATA, "'%s': %s%04zu is '%.80s'; its trace, b, must be positive",
+                                name, prefixes[kind], v, value);
+    return HOT_OK;
+}
+
+/* NEX n: this gradient was measured n times in a row; the repeats have no keys. *repeats: 1 without such a key. */
+static hot_status read_repeats(hot_context *context, const char *name, const key_table *table, int kind, size_t v,
+                               size_t volumes, size_t *repeats)
+{
+    const char *nex = table->value_of[KEY_NEX][v];
+    *repeats = 1;
+    if (!nex)
+        return HOT_OK;
+    char *end;
+    const long number = strtol(nex, &end, 10);
+    if (end == nex || number < 1 || (size_t)number > volumes - v)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': DWMRI_NEX_%04zu is '%.40s'; volumes %zu to %zu could repeat it", name, v, nex, v,
+                                volumes - 1);
+    *repeats = (size_t)number;
+    for (size_t r = 1; r < *repeats; r++)
+        if (table->value_of[kind][v + r])
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s': %s%04zu must not be there, as DWMRI_NEX_%04zu is %ld", name, prefixes[kind],
+                                    v + r, v, number);
+    return HOT_OK;
+}
+
+/* The vectors of all volumes, and which are skipped or have no single direction. */
+static hot_status read_vectors(hot_context *context, const char *name, const key_table *table, size_t volumes,
+                               double *gradients, unsigned char *skipped, unsigned char *undirected)
+{
+    const int kind = table->seen[KEY_GRADIENT] ? KEY_GRADIENT : KEY_MATRIX;
+    hot_status status = check_keys(context, name, table, kind, volumes);
+    size_t repeats;
+    for (size_t v = 0; v < volumes && status == HOT_OK; v += repeats) {
+        const char *value = table->value_of[kind][v];
+        int linear = 1;
+        repeats = 1;
+        if (!value)
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s' has %zu volumes, but only %zu %s keys: %s%04zu is missing", name, volumes,
+                                    table->seen[kind], prefixes[kind], prefixes[kind], v);
         if (starts_with(value, "n/a")) {
             skipped[v] = 1;
             continue;
         }
-        int got = read_numbers(value, wanted, numbers);
-        for (int i = 0; i < got; i++)
-            got = isfinite(numbers[i]) ? got : 0;
-        if (got != wanted) {
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s%04zu is '%.80s', not %d numbers", name,
-                                      prefixes[kind], v, value, wanted);
-            goto cleanup;
-        }
-        int linear = 1;
-        if (wanted == 3)
-            memcpy(g, numbers, sizeof(double[3]));
-        else if (!matrix_to_vector(numbers, g, &linear)) {
-            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s': %s%04zu is '%.80s'; its trace, b, must be "
-                                      "positive", name, prefixes[kind], v, value);
-            goto cleanup;
-        }
+        status = read_key(context, name, value, kind, v, gradients + 3 * v, &linear);
         undirected[v] = !linear;
-        if (!nex)
-            continue;
-        /* NEX n: this gradient was measured n times in a row; the repeats have no keys. */
-        char *end;
-        long repeats = strtol(nex, &end, 10);
-        if (end == nex || repeats < 1 || (size_t)repeats > volumes - v) {
-            status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s': DWMRI_NEX_%04zu is '%.40s'; volumes %zu to %zu could repeat it", name, v,
-                                      nex, v, volumes - 1);
-            goto cleanup;
-        }
-        for (size_t r = 1; r < (size_t)repeats; r++) {
-            if (table.value_of[kind][v + r]) {
-                status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                          "'%s': %s%04zu must not be there, as DWMRI_NEX_%04zu is %ld", name,
-                                          prefixes[kind], v + r, v, repeats);
-                goto cleanup;
-            }
-            memcpy(gradients + 3 * (v + r), g, sizeof(double[3]));
+        if (status == HOT_OK)
+            status = read_repeats(context, name, table, kind, v, volumes, &repeats);
+        for (size_t r = 1; r < repeats && status == HOT_OK; r++) {
+            memcpy(gradients + 3 * (v + r), gradients + 3 * v, sizeof(double[3]));
             undirected[v + r] = undirected[v];
         }
-        v += (size_t)repeats - 1;
     }
     for (size_t v = 0; v < volumes; v++)
-        if (table.value_of[KEY_SKIP][v] && starts_with(table.value_of[KEY_SKIP][v], "true"))
+        if (table->value_of[KEY_SKIP][v] && starts_with(table->value_of[KEY_SKIP][v], "true"))
             skipped[v] = 1;
+    return status;
+}
+
+/* b by the squared lengths, relative to the longest vector, which becomes a unit vector. */
+static hot_status scale_vectors(hot_context *context, const char *name, size_t volumes, double b_max,
+                                const unsigned char *skipped, double *b, double *gradients)
+{
     double longest = 0;
     for (size_t v = 0; v < volumes; v++)
         if (!skipped[v])
             longest = fmax(longest, hypot(hypot(gradients[3 * v], gradients[3 * v + 1]), gradients[3 * v + 2]));
-    if (!(longest > 0 && isfinite(longest))) {
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s': all its gradients are zero", name);
-        goto cleanup;
-    }
-    for (size_t v = 0; v < volumes; v++) { /* only now: their b counts for the longest */
-        undirected_count += undirected[v] && !skipped[v];
-        undirected[v] = undirected[v] && !skipped[v];
-        skipped[v] |= undirected[v];
-    }
-    if (undirected_count)
-        warn_not_linear(context, name, undirected, volumes, undirected_count);
+    if (!(longest > 0 && isfinite(longest)))
+        return hot_context_fail(context, HOT_ERROR_DATA, "'%s': all its gradients are zero", name);
     for (size_t v = 0; v < volumes; v++) {
         double squared = 0;
         for (int d = 0; d < 3; d++) {
@@ -246,9 +247,39 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
         if (fabs(b[v] - round(b[v])) <= 1e-6 * b[v])
             b[v] = round(b[v]);
     }
-cleanup:
-    for (int i = 0; i < KEYS; i++)
-        hot_context_free(context, table.value_of[i]);
+    return HOT_OK;
+}
+
+hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char *name, size_t volumes, double *b,
+                              double *gradients, unsigned char *skipped)
+{
+    double b_max = 0;
+    size_t undirected_count = 0;
+    hot_status status = read_b_max(context, nrrd, name, &b_max);
+    if (status != HOT_OK)
+        return status;
+    key_table table = {{0}, {0}, {0}};
+    unsigned char *undirected = hot_context_calloc(context, volumes, 1);
+    status = undirected ? HOT_OK : HOT_ERROR_MEMORY;
+    for (int kind = 0; kind < KEYS && status == HOT_OK; kind++) {
+        table.value_of[kind] = hot_context_calloc(context, volumes, sizeof **table.value_of);
+        status = table.value_of[kind] ? HOT_OK : HOT_ERROR_MEMORY;
+    }
+    if (status == HOT_OK) {
+        key_table_fill(nrrd, volumes, &table);
+        status = read_vectors(context, name, &table, volumes, gradients, skipped, undirected);
+    }
+    if (status == HOT_OK) /* before volumes without a direction are left out: the longest vector may be theirs */
+        status = scale_vectors(context, name, volumes, b_max, skipped, b, gradients);
+    for (size_t v = 0; v < volumes && status == HOT_OK; v++) {
+        undirected[v] = undirected[v] && !skipped[v];
+        undirected_count += undirected[v];
+        skipped[v] |= undirected[v];
+    }
+    if (undirected_count)
+        warn_not_linear(context, name, undirected, volumes, undirected_count);
+    for (int kind = 0; kind < KEYS; kind++)
+        hot_context_free(context, table.value_of[kind]);
     hot_context_free(context, undirected);
     return status;
 }

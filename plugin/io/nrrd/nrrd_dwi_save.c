@@ -4,7 +4,7 @@
 
 #include "nrrd_dwi.h"
 #include "nrrd_wrap_dwi.h"
-#include "nrrdio.h"
+#include "nrrd_image.h"
 
 hot_status hot_dwi_wrap_nrrd(hot_context *context, const hot_dwi *dwi, int type, const void *samples,
                              const double frame[3][3], Nrrd **nrrd)

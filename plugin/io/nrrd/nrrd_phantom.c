@@ -10,7 +10,7 @@
 #include "dwi/phantom.h"
 #include "io/common/paths.h"
 #include "nrrd_wrap_dwi.h"
-#include "nrrdio.h"
+#include "nrrd_image.h"
 
 enum { TEXT = 512 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "nrrdfile.h"
+#include "nrrd_file.h"
 #include "response_keys.h"
 
 static int is_space(const Nrrd *nrrd, unsigned int axis, int directed)
@@ -66,6 +66,31 @@ static void close_reader(hot_image *image)
     hot_context_free(image->context, image->reader);
 }
 
+/* The content by an axis' kind and label. */
+static hot_content content_of_axis(int kind, const char *label)
+{
+    switch (kind) {
+    case nrrdKind3DSymMatrix:
+    case nrrdKind3DMaskedSymMatrix:
+    case nrrdKind3DMatrix:
+    case nrrdKind3DMaskedMatrix:
+        return HOT_CONTENT_TENSOR;
+    case nrrdKind3Vector:
+    case nrrdKind3Gradient:
+    case nrrdKind3Normal:
+        return HOT_CONTENT_PEAKS;
+    case nrrdKind3Color:
+    case nrrdKind4Color:
+    case nrrdKindRGBColor:
+    case nrrdKindHSVColor:
+    case nrrdKindXYZColor:
+    case nrrdKindRGBAColor:
+        return HOT_CONTENT_RGB;
+    default:
+        return label && strncmp(label, "tijk", 4) == 0 ? HOT_CONTENT_TENSOR : HOT_CONTENT_UNKNOWN;
+    }
+}
+
 /* The content by the header: by an axis' kind, other programs' axis labels, our own keys. Kinds come first, because
  * programs copy keys that they do not know. */
 static hot_status set_content(const Nrrd *nrrd, hot_image *image)
@@ -82,31 +107,7 @@ static hot_status set_content(const Nrrd *nrrd, hot_image *image)
     image->content = HOT_CONTENT_UNKNOWN;
     image->layout = HOT_LAYOUT_WORLD;
     for (unsigned int axis = 0; axis < nrrd->dim && !image->content; axis++) {
-        const char *label = nrrd->axis[axis].label;
-        switch (nrrd->axis[axis].kind) {
-        case nrrdKind3DSymMatrix:
-        case nrrdKind3DMaskedSymMatrix:
-        case nrrdKind3DMatrix:
-        case nrrdKind3DMaskedMatrix:
-            image->content = HOT_CONTENT_TENSOR;
-            break;
-        case nrrdKind3Vector:
-        case nrrdKind3Gradient:
-        case nrrdKind3Normal:
-            image->content = HOT_CONTENT_PEAKS;
-            break;
-        case nrrdKind3Color:
-        case nrrdKind4Color:
-        case nrrdKindRGBColor:
-        case nrrdKindHSVColor:
-        case nrrdKindXYZColor:
-        case nrrdKindRGBAColor:
-            image->content = HOT_CONTENT_RGB;
-            break;
-        default:
-            if (label && strncmp(label, "tijk", 4) == 0)
-                image->content = HOT_CONTENT_TENSOR;
-        }
+        image->content = content_of_axis(nrrd->axis[axis].kind, nrrd->axis[axis].label);
         if (image->content)
             image->content_said = "the kind of its first axis";
     }

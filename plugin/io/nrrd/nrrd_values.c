@@ -1,7 +1,7 @@
 #include "nrrd_values.h"
 
 #include "nrrd_frame.h"
-#include "nrrdio.h"
+#include "nrrd_image.h"
 
 hot_status hot_nrrd_wrap_values(hot_context *context, const hot_nrrd_values *values, Nrrd **nrrd)
 {

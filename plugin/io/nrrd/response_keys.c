@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nrrdio.h"
+#include "nrrd_image.h"
 
 hot_status hot_nrrd_find_key(hot_context *context, const Nrrd *nrrd, const char *key, char **text)
 {
@@ -78,6 +78,19 @@ static int read_rows(const char *text, size_t *rows, size_t *columns, double *nu
     }
 }
 
+/* *value: the number of a key's text, `otherwise` without the key. noise: from 0 to below 1; else above 0 and up to
+ * 1. */
+static hot_status read_share(hot_context *context, const char *path, const char *text, int is_noise, double otherwise,
+                             double *value)
+{
+    *value = text ? strtod(text, NULL) : otherwise;
+    if (is_noise ? *value >= 0 && *value < 1 : *value > 0 && *value <= 1)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_FORMAT,
+                            is_noise ? "'%s': key hotfiber_response_noise is not a number from 0 to below 1"
+                                   : "'%s': key hotfiber_response_typical is not a number above 0 and up to 1", path);
+}
+
 hot_status hot_nrrd_get_response(hot_context *context, const char *path, const Nrrd *nrrd, hot_response **response)
 {
     hot_response *made = NULL;
@@ -100,18 +113,9 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
                                   "and a b-value per shell", path);
         goto cleanup;
     }
-    typical = typical_text ? strtod(typical_text, NULL) : 1;
-    if (!(typical > 0 && typical <= 1)) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s': key hotfiber_response_typical is not a number above 0 and up to 1", path);
+    if ((status = read_share(context, path, typical_text, 0, 1, &typical)) != HOT_OK ||
+        (status = read_share(context, path, noise_text, 1, 0, &noise)) != HOT_OK)
         goto cleanup;
-    }
-    noise = noise_text ? strtod(noise_text, NULL) : 0;
-    if (!(noise >= 0 && noise < 1)) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s': key hotfiber_response_noise is not a number from 0 to below 1", path);
-        goto cleanup;
-    }
     status = HOT_ERROR_MEMORY;
     made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)

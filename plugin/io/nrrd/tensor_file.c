@@ -6,7 +6,7 @@
 
 #include "nrrd_frame.h"
 #include "nrrd_tensors.h"
-#include "nrrdio.h"
+#include "nrrd_image.h"
 #include "response_keys.h"
 #include "tensor_frame.h"
 

@@ -1,4 +1,4 @@
-#include "nrrdio.h"
+#include "nrrd_image.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "io/common/output.h"
 #include "io/common/paths.h"
 #include "io/common/units.h"
-#include "nrrdfile.h"
+#include "nrrd_file.h"
 
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
 {

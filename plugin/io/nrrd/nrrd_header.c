@@ -9,7 +9,7 @@
 #include "core/fields.h"
 #include "io/common/file_open.h"
 #include "io/common/stream.h"
-#include "nrrdfile.h"
+#include "nrrd_file.h"
 
 /* A header longer than this is no header: 10^5 gradients of 200 characters fit. */
 static const size_t header_limit = (size_t)32 << 20;
@@ -288,6 +288,75 @@ static hot_status check_length(hot_context *context, const hot_nrrd_file *file, 
  * second. No scan has so many volumes. */
 enum { KEYS_MAX = 10000, TEEM_TEXT_MAX = 4 << 20 };
 
+/* A line of a LIST (list 1) or SKIPLIST (2) of data files. */
+static hot_status read_list_line(hot_context *context, hot_nrrd_file *file, const char *line, int list, long skip)
+{
+    const char *name = line;
+    if (list == 2) {
+        char *after;
+        skip = strtol(line, &after, 10);
+        if (after == line)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.200s' in a SKIPLIST has no byte count",
+                                    file->path, line);
+        name = after + strspn(after, " \t");
+    }
+    return add_name(context, file, name, strlen(name), skip);
+}
+
+/* The value of `data file:`. *list: 1 if a LIST follows, 2 for a SKIPLIST. */
+static hot_status read_data_file(hot_context *context, hot_nrrd_file *file, const char *value, int *list)
+{
+    int taken = 0;
+    if (file->count)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has two `data file:` fields", file->path);
+    if (strncmp(value, "LIST", 4) == 0 && (!value[4] || value[4] == ' '))
+        *list = 1;
+    else if (strncmp(value, "SKIPLIST", 8) == 0 && (!value[8] || value[8] == ' '))
+        *list = 2;
+    if (*list)
+        return HOT_OK;
+    hot_status status = expand_names(context, file, value, &taken);
+    if (status != HOT_OK || taken)
+        return status;
+    size_t used = strlen(value);
+    while (used && (value[used - 1] == ' ' || value[used - 1] == '\t'))
+        used--;
+    return used ? add_name(context, file, value, used, 0)
+                : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has an empty `data file:`", file->path);
+}
+
+/* `byte skip:` and `line skip:`. Returns 0 for other lines. */
+static int read_skip(hot_context *context, hot_nrrd_file *file, const char *line, long *byte_skip, hot_status *status)
+{
+    const char *value = field_value(line, "byteskip");
+    const int bytes = value != NULL;
+    if (!value && !(value = field_value(line, "lineskip")))
+        return 0;
+    char *after;
+    errno = 0;
+    const long number = strtol(value, &after, 10);
+    if (after == value || errno || (!bytes && number < 0))
+        *status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.200s' is not a number to skip", file->path,
+                                   line);
+    else
+        *(bytes ? byte_skip : &file->line_skip) = number;
+    return 1;
+}
+
+/* Checks a line that Teem will parse; keys, bytes: those of the header so far, this line included. */
+static hot_status check_line(hot_context *context, const hot_nrrd_file *file, const char *line, size_t length,
+                             size_t keys, size_t bytes)
+{
+    const char *value;
+    hot_status status = check_length(context, file, line, length);
+    if (status == HOT_OK && (keys > KEYS_MAX || bytes > TEEM_TEXT_MAX))
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header of more than %d keys, or %d bytes of "
+                                  "them: more than is read", file->path, (int)KEYS_MAX, (int)TEEM_TEXT_MAX);
+    if (status == HOT_OK && (value = field_value(line, "sizes")) != NULL)
+        status = check_size_words(context, file, value);
+    return status;
+}
+
 /* Removes the fields about data files from the header text; Teem parses the others. A LIST runs to the end of the text.
  * Also checks that the required fields exist (Teem does not, for text in memory). */
 static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, text *header, long *byte_skip)
@@ -308,57 +377,16 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
         if (status != HOT_OK)
             return status;
         if (list) {
-            const char *name = line;
-            long skip = *byte_skip;
-            if (list == 2) {
-                char *after;
-                skip = strtol(line, &after, 10);
-                if (after == line)
-                    return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.200s' in a SKIPLIST has no byte count",
-                                            file->path, line);
-                name = after + strspn(after, " \t");
-            }
-            status = add_name(context, file, name, strlen(name), skip);
+            status = read_list_line(context, file, line, list, *byte_skip);
         } else if (line[0] == '#') {
             /* Teem gets no comments: it strips trailing blanks, and of a comment of blanks alone also the bytes in
              * front of its copy (airOneLinify; on big-endian machines a chunk's size may be a blank). */
         } else if ((value = field_value(line, "datafile"))) {
-            int taken = 0;
-            if (file->count)
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has two `data file:` fields", file->path);
-            if (strncmp(value, "LIST", 4) == 0 && (!value[4] || value[4] == ' '))
-                list = 1;
-            else if (strncmp(value, "SKIPLIST", 8) == 0 && (!value[8] || value[8] == ' '))
-                list = 2;
-            else
-                status = expand_names(context, file, value, &taken);
-            if (status == HOT_OK && !list && !taken) {
-                size_t used = strlen(value);
-                while (used && (value[used - 1] == ' ' || value[used - 1] == '\t'))
-                    used--;
-                status = used
-                    ? add_name(context, file, value, used, 0)
-                    : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has an empty `data file:`", file->path);
-            }
-        } else if ((value = field_value(line, "byteskip")) || (value = field_value(line, "lineskip"))) {
-            int bytes = (field_value(line, "byteskip") != NULL);
-            char *after;
-            errno = 0;
-            long number = strtol(value, &after, 10);
-            if (after == value || errno || (!bytes && number < 0))
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.200s' is not a number to skip", file->path,
-                                        line);
-            *(bytes ? byte_skip : &file->line_skip) = number;
-        } else {
+            status = read_data_file(context, file, value, &list);
+        } else if (!read_skip(context, file, line, byte_skip, &status)) {
             ours = 0;
-            status = check_length(context, file, line, length);
             keys += strstr(line, ":=") != NULL;
-            if (status == HOT_OK && (keys > KEYS_MAX || (size_t)(write - header->bytes) + length > TEEM_TEXT_MAX))
-                status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header of more than %d keys, or %d "
-                                          "bytes of them: more than is read", file->path, (int)KEYS_MAX,
-                                          (int)TEEM_TEXT_MAX);
-            if (status == HOT_OK && (value = field_value(line, "sizes")) != NULL)
-                status = check_size_words(context, file, value);
+            status = check_line(context, file, line, length, keys, (size_t)(write - header->bytes) + length);
             for (size_t i = 0; i < sizeof required / sizeof *required; i++)
                 seen[i] |= field_value(line, required[i]) != NULL;
         }
@@ -385,103 +413,48 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
     return HOT_OK;
 }
 
-/* ---- what can be there ---- */
-
-static void sizes_text(const Nrrd *nrrd, char *buffer, size_t capacity)
-{
-    size_t used = 0;
-    buffer[0] = '\0';
-    for (unsigned int axis = 0; axis < nrrd->dim && used < capacity; axis++)
-        used += (size_t)snprintf(buffer + used, capacity - used, axis ? " x %zu" : "%zu", nrrd->axis[axis].size);
-}
-
-static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
-{
-    const Nrrd *nrrd = file->nrrd;
-    char sizes[NRRD_DIM_MAX * 24];
-    sizes_text(nrrd, sizes, sizeof sizes);
-    if (nrrd->type == nrrdTypeBlock)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds blocks of bytes, not numbers", file->path);
-    size_t one = nrrdElementSize(nrrd), samples = 1;
-    for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
-        size_t size = nrrd->axis[axis].size;
-        if (size == 0)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': an axis of size 0 in %s", file->path, sizes);
-        if (samples > SIZE_MAX / 2 / one / size)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples are more than memory can address",
-                                    file->path, sizes);
-        samples *= size;
-    }
-    file->samples = samples;
-    file->bytes = samples * one;
-    size_t files = file->count ? file->count : 1;
-    if (samples % files)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples do not divide into %zu data files",
-                                file->path, sizes, files);
-    const NrrdEncoding *encoding = file->nio->encoding;
-    if (!encoding->available())
-        return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' is encoded as %s, which this build of Teem cannot read", file->path,
-                                encoding->name);
-    hot_data_file *data = hot_context_calloc(context, files, sizeof *data);
-    hot_status status = data ? HOT_OK : HOT_ERROR_MEMORY;
-    size_t together = 0; /* bytes that all files must have */
-    for (size_t i = 0; i < files && status == HOT_OK; i++) {
-        const char *name = file->count ? file->names[i] : file->path;
-        const size_t folder = strlen(file->folder);
-        if (file->count)
-            status = hot_file_check_data(context, file->path, strncmp(name, file->folder, folder) == 0 ? name + folder
-                                                                                                       : name,
-                                         name, &data[i]);
-        else
-            data[i].bytes = hot_stream_remaining(file->stream);
-        if (status == HOT_OK && (i & 0xff) == 0)
-            status = hot_context_check(context, "reading");
-        const size_t there = data[i].bytes;
-        if (status != HOT_OK || there == SIZE_MAX)
-            continue;
-        /* The least a file of this encoding takes: deflate packs at best 1032 to 1, an ASCII number is one character
-         * and a separator. */
-        size_t part = file->bytes / files, least = part;
-        if (encoding == nrrdEncodingGzip)
-            least = part / 1032;
-        else if (encoding == nrrdEncodingAscii)
-            least = samples / files + (samples / files - 1);
-        else if (encoding == nrrdEncodingHex)
-            least = 2 * part;
-        else if (encoding != nrrdEncodingRaw)
-            least = part / 100000;
-        if (encoding == nrrdEncodingRaw && file->skips && file->skips[i] > 0)
-            least += (size_t)file->skips[i];
-        together = least < SIZE_MAX / 2 - together ? together + (encoding == nrrdEncodingRaw ? part : least)
-                                                   : SIZE_MAX / 2;
-        if (there < least)
-            status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s' is too short: %zu bytes of data, but %s samples of type %s as %s need at "
-                                      "least %zu",
-                                      name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
-    }
-    const size_t most = status == HOT_OK && file->count ? hot_data_files_size(data, files) : SIZE_MAX;
-    if (status == HOT_OK && most < together) /* a file that is named again and again */
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "the data files of '%s' are too short: %zu bytes together, but %s samples of type %s "
-                                  "as %s need at least %zu",
-                                  file->path, most, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, together);
-    hot_context_free(context, data);
-    return status;
-}
-
-hot_status hot_nrrd_fits(hot_context *context, const hot_nrrd_file *file)
-{
-    char sizes[NRRD_DIM_MAX * 24], what[sizeof sizes + 64];
-    sizes_text(file->nrrd, sizes, sizeof sizes);
-    snprintf(what, sizeof what, "%s samples of type %s", sizes, airEnumStr(nrrdType, file->nrrd->type));
-    return hot_memory_check(context, file->path, what, (double)file->bytes);
-}
-
 hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *file)
 {
     return hot_nrrd_open_from(context, path, NULL, file);
+}
+
+/* Reads the magic first, so that a large file of another kind is not read as text. */
+static hot_status read_magic(hot_context *context, const hot_nrrd_file *file, int from_stdin, char magic[5])
+{
+    size_t got = 0;
+    for (int c; got < 4 && (c = getc(file->stream)) != EOF; got++)
+        magic[got] = (char)c;
+    if (got > 0 && memcmp(magic, "NRRD", 4) == 0)
+        return HOT_OK;
+    if (hot_context_cancelled(context))
+        return hot_context_check(context, "reading");
+    if (got == 0)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
+                                from_stdin ? "" : "'");
+    return hot_context_fail(context, HOT_ERROR_FORMAT,
+                            "'%s' is not an NRRD file, nor NIfTI or MIF: its first line is not NRRD0001 to NRRD0006",
+                            file->path);
+}
+
+/* Teem parses the header's description of the array. */
+static hot_status parse_array(hot_context *context, hot_nrrd_file *file, const char *header)
+{
+    char reason[512];
+    hot_nrrd_lock();
+    file->nrrd = nrrdNew();
+    file->nio = nrrdIoStateNew();
+    int bad = !file->nrrd || !file->nio;
+    if (!bad) {
+        file->nio->skipData = 1;
+        bad = nrrdStringRead(file->nrrd, header, file->nio) != 0;
+    }
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    if (bad)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header that cannot be used: %s", file->path,
+                                reason);
+    return HOT_OK;
 }
 
 hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from, hot_nrrd_file *file)
@@ -500,21 +473,9 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
     memcpy(file->folder, path, folder);
     if (!from && (status = hot_file_open(context, path, HOT_FILE_GIVEN, &file->stream)) != HOT_OK)
         goto cleanup;
-    /* The magic first, so that a large file of another kind is not read as text. */
     char magic[5] = "";
-    size_t got = 0;
-    for (int c; got < 4 && (c = getc(file->stream)) != EOF; got++)
-        magic[got] = (char)c;
-    if (got == 0 || memcmp(magic, "NRRD", 4) != 0) {
-        status = hot_context_cancelled(context) ? hot_context_check(context, "reading")
-            : got == 0
-            ? hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
-                               from_stdin ? "" : "'")
-            : hot_context_fail(context, HOT_ERROR_FORMAT,
-                               "'%s' is not an NRRD file, nor NIfTI or MIF: its first line is not NRRD0001 to NRRD0006",
-                               file->path);
+    if ((status = read_magic(context, file, from_stdin, magic)) != HOT_OK)
         goto cleanup;
-    }
     int blank = 0;
     long byte_skip = 0;
     status = text_append(context, &header, magic, 4);
@@ -538,23 +499,9 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
         }
         file->skips[0] = byte_skip;
     }
-    char reason[512];
-    hot_nrrd_lock();
-    file->nrrd = nrrdNew();
-    file->nio = nrrdIoStateNew();
-    int bad = !file->nrrd || !file->nio;
-    if (!bad) {
-        file->nio->skipData = 1;
-        bad = nrrdStringRead(file->nrrd, header.bytes, file->nio) != 0;
-    }
-    if (bad)
-        hot_nrrd_reason(reason, sizeof reason);
-    hot_nrrd_unlock();
-    if (bad)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header that cannot be used: %s", file->path,
-                                  reason);
-    else
-        status = check_sizes(context, file);
+    status = parse_array(context, file, header.bytes);
+    if (status == HOT_OK)
+        status = hot_nrrd_check_sizes(context, file);
     if (status == HOT_OK)
         status = hot_nrrd_check_rest(context, file);
 cleanup:

@@ -1,13 +1,13 @@
 /* An NRRD file in two steps: open (header parsed and checked, nothing large allocated) and read (samples into the
  * caller's memory). Teem parses the header's description of the array. Our code finds and reads the bytes, so that
  * every file name, size and limit is checked before use. */
-#ifndef HOT_PLUGIN_NRRDFILE_H
-#define HOT_PLUGIN_NRRDFILE_H
+#ifndef HOT_PLUGIN_NRRD_FILE_H
+#define HOT_PLUGIN_NRRD_FILE_H
 
 #include <pthread.h>
 #include <stdio.h>
 
-#include "nrrdio.h"
+#include "nrrd_image.h"
 
 typedef struct hot_nrrd_file {
     char *path;          /* the caller's, for messages; "-" is standard input */
@@ -36,8 +36,11 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data);
 /* Refuses what cannot be in this machine's memory. Errors: HOT_ERROR_FORMAT. */
 hot_status hot_nrrd_fits(hot_context *context, const hot_nrrd_file *file);
 
-/* Looks at the data files of a detached header: a NIfTI header in front of the samples that no `byte skip` passes over
- * is an error (HOT_ERROR_FORMAT), bytes behind them a warning. */
+/* Sets file->samples and file->bytes, and checks that the data files can hold so many. Errors: HOT_ERROR_FORMAT. */
+hot_status hot_nrrd_check_sizes(hot_context *context, hot_nrrd_file *file);
+
+/* Checks the data files of a detached header: a NIfTI header in front of the samples that no `byte skip` skips is an
+ * error (HOT_ERROR_FORMAT), bytes behind the samples are a warning. */
 hot_status hot_nrrd_check_rest(hot_context *context, const hot_nrrd_file *file);
 
 /* Instead of hot_nrrd_read: `bytes` bytes from byte `at` of the samples on, in the file's byte order (swapped: not the

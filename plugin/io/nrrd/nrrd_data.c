@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nrrdfile.h"
+#include "nrrd_file.h"
 #include "io/common/stream.h"
 
 /* Whether an integer type can represent this value; strtoull accepts a minus sign. */
@@ -20,20 +20,45 @@ static int type_holds(int type, long long whole, const char *word)
     return whole >= low && whole < low + values;
 }
 
+static int is_separator(int c) { return c == ' ' || (c >= '\t' && c <= '\r') || c == ','; }
+
+/* The next word, cut to its capacity; returns its length, 0 at the end. */
+static size_t read_word(FILE *file, char *word, size_t capacity)
+{
+    size_t length = 0;
+    int c;
+    while (is_separator(c = getc(file))) {}
+    for (; c != EOF && !is_separator(c); c = getc(file))
+        if (length < capacity - 1)
+            word[length++] = (char)c;
+    word[length] = '\0';
+    return length;
+}
+
+/* Stores value i of an array of this type. */
+static void store_number(int type, unsigned char *data, size_t i, long long whole, double real)
+{
+    switch (type) {
+    case nrrdTypeChar: ((signed char *)data)[i] = (signed char)whole; break;
+    case nrrdTypeUChar: data[i] = (unsigned char)whole; break;
+    case nrrdTypeShort: ((int16_t *)(void *)data)[i] = (int16_t)whole; break;
+    case nrrdTypeUShort: ((uint16_t *)(void *)data)[i] = (uint16_t)whole; break;
+    case nrrdTypeInt: ((int32_t *)(void *)data)[i] = (int32_t)whole; break;
+    case nrrdTypeUInt: ((uint32_t *)(void *)data)[i] = (uint32_t)whole; break;
+    case nrrdTypeLLong:
+    case nrrdTypeULLong: ((int64_t *)(void *)data)[i] = whole; break;
+    case nrrdTypeFloat: ((float *)(void *)data)[i] = (float)real; break;
+    default: ((double *)(void *)data)[i] = real; break;
+    }
+}
+
 /* Numbers as text, separated by white space or commas. */
 static hot_status read_numbers(hot_context *context, FILE *file, const char *name, int type, size_t count,
                                unsigned char *data)
 {
     for (size_t i = 0; i < count; i++) {
         char word[512], *end;
-        size_t length = 0;
-        int c;
-        while ((c = getc(file)) == ' ' || (c >= '\t' && c <= '\r') || c == ',') {}
-        for (; c != EOF && c != ' ' && !(c >= '\t' && c <= '\r') && c != ','; c = getc(file))
-            if (length < sizeof word - 1)
-                word[length++] = (char)c;
-        word[length] = '\0';
-        if (length == 0)
+        if (read_word(file, word, sizeof word) == 0)
             return hot_context_fail(context, HOT_ERROR_FORMAT,
                                     "'%s' is truncated: %zu numbers where the header needs %zu", name, i, count);
         double real = 0;
@@ -49,18 +74,7 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
         if (*end || (is_real ? isinf(real) && errno == ERANGE : errno == ERANGE || !type_holds(type, whole, word)))
             return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': sample %zu is '%.40s', not a number of type %s",
                                     name, i, word, airEnumStr(nrrdType, type));
-        switch (type) {
-        case nrrdTypeChar: ((signed char *)data)[i] = (signed char)whole; break;
-        case nrrdTypeUChar: data[i] = (unsigned char)whole; break;
-        case nrrdTypeShort: ((int16_t *)(void *)data)[i] = (int16_t)whole; break;
-        case nrrdTypeUShort: ((uint16_t *)(void *)data)[i] = (uint16_t)whole; break;
-        case nrrdTypeInt: ((int32_t *)(void *)data)[i] = (int32_t)whole; break;
-        case nrrdTypeUInt: ((uint32_t *)(void *)data)[i] = (uint32_t)whole; break;
-        case nrrdTypeLLong:
-        case nrrdTypeULLong: ((int64_t *)(void *)data)[i] = whole; break;
-        case nrrdTypeFloat: ((float *)(void *)data)[i] = (float)real; break;
-        default: ((double *)(void *)data)[i] = real; break;
-        }
+        store_number(type, data, i, whole, real);
         if ((i & 0xffff) == 0) {
             hot_status status = hot_context_progress(context, "reading", (double)i / (double)count);
             if (status != HOT_OK)

@@ -5,7 +5,7 @@
 
 #include "io/common/file_open.h"
 #include "io/common/stream.h"
-#include "nrrdfile.h"
+#include "nrrd_file.h"
 
 /* Whether a file begins as NIfTI, of either version and byte order. */
 static int is_nifti(const unsigned char *head, size_t bytes)

@@ -1,7 +1,7 @@
 /* NRRD through Teem: load, save and geometry, with messages in the context. biff, Teem's global error stack, is emptied
  * under our own lock after every call. */
-#ifndef HOT_PLUGIN_NRRDIO_H
-#define HOT_PLUGIN_NRRDIO_H
+#ifndef HOT_PLUGIN_NRRD_IMAGE_H
+#define HOT_PLUGIN_NRRD_IMAGE_H
 
 #include <stdio.h>
 
