@@ -1,8 +1,8 @@
 # The interface of the libraries, functions with the types that they take and give, against the one that is kept in
 # tests/abi/interface.abi.gz, by abidiff of Debian's abigail-tools. It is that of the public headers: their functions,
 # with empty bodies, are compiled to one library. (Of our libraries abidw loses the types of functions that an earlier
-# source calls. Which of them has a function is symbols.sh's.) What has been added is told; what has changed or gone
-# with the same soname is a failure. With a newer soname programs are linked anew: what differs is told, nothing fails.
+# source calls. symbols.sh checks which of them has a function.) Additions are listed; changes and removals with the
+# same soname are a failure. With a newer soname programs are linked anew: differences are listed, nothing fails.
 #   compare.sh            in an empty folder, as a test
 #   compare.sh --update   this interface is kept, unless the kept one has the same soname, was released and does not fit
 #   compare.sh --judge SONAME HEADERS SONAME HEADERS    the first and the second, for tests/abi/judge.sh
@@ -12,7 +12,7 @@ for tool in abidw abidiff cc; do
     command -v $tool >/dev/null || { echo "skipped: $tool (abigail-tools, gcc) is not installed"; exit 77; }
 done
 
-# interface NAME SONAME FOLDER: NAME.abi, that of FOLDER's headers, each of which stands alone.
+# interface NAME SONAME FOLDER: NAME.abi, the interface of FOLDER's headers, each of which compiles alone.
 interface() {
     for header in "$3"/*.h; do
         printf '#include "%s"\n' "$header"

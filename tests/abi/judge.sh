@@ -1,4 +1,4 @@
-# What tests/abi/compare.sh takes for a break is one: a small header in which one thing changes.
+# tests/abi/compare.sh recognises breaks: a small header in which one thing changes.
 set -eu
 failed=0
 # header CHANGE: it, with what this text for sed changes
@@ -59,7 +59,7 @@ judged 1 "options grow and change" liba.so.0.2 's/int second;/float second;/; s/
 judged 1 "members of options change places" liba.so.0.2 's/first;/x;/; s/second;/first;/; s/x;/second;/'
 judged 1 "a member of options goes" liba.so.0.2 '/third;/d'
 judged 1 "what a function fills grows" liba.so.0.2 's/double mean;/& double deviation;/'
-judged 1 "what lies in another struct grows" liba.so.0.2 's/double share;/& double other;/'
+judged 1 "a struct inside another struct grows" liba.so.0.2 's/double share;/& double other;/'
 judged 1 "a struct without a size grows" liba.so.0.2 's/int after;/& double more;/'
 judged 1 "a member's type" liba.so.0.2 's/int after;/float after;/'
 judged 0 "another soname" liba.so.0.10 's/int after;/float after;/'

@@ -1,11 +1,11 @@
 # The symbols of the shared libraries, with their versions, are those of the release that is kept here (NAME.symbols):
 # none has gone, and one that is new is named here with it. Those that no public header declares are our libraries' own.
 # Sonames, symbol versions and texts follow from the project's version (docs/releases.md).
-# `symbols.sh --update BUILD` takes over what a build has. What types they take and give is compared by compare.sh.
+# `symbols.sh --update BUILD` accepts the symbols of a build. compare.sh compares the types.
 set -eu
 source=${HOT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 here=$source/tests/abi
-[ -z "${HOT_SANITIZED:-}" ] || { echo "skipped: sanitizers bring symbols of their own"; exit 77; }
+[ -z "${HOT_SANITIZED:-}" ] || { echo "skipped: sanitizers add symbols"; exit 77; }
 update=
 if [ "${1:-}" = --update ]; then
     update=1

@@ -1,11 +1,10 @@
-"""elf.py FILE|FOLDER...: every program and shared library there is one that may be shipped. Wrong is one that looks for
-libraries in an empty, relative or writable folder, or in one of the build; an executable stack; and where ours are
-hardened, relocations that stay writable, calls that are bound late, a program at a fixed address, a stack that nothing
-checks.
+"""elf.py FILE|FOLDER...: checks that every program and shared library may be shipped. Faults are a search for libraries
+in an empty, relative or writable folder, or in one of the build; an executable stack; and in hardened builds, writable
+relocations, late binding, a program at a fixed address, a missing stack protector.
 
---build FOLDER: no element may lie below it, but for $ORIGIN's.
---theirs PATTERN: files of others, of which the paths and the stack alone are looked at.
-HOT_HARDENED: what our build asks for, of "link", "stack" and "fortify" (cmake/HotfiberSettings.cmake)."""
+--build FOLDER: no element may be inside it, except relative to $ORIGIN.
+--theirs PATTERN: files of others, of which only the paths and the stack are checked.
+HOT_HARDENED: the hardening of our build, of "link", "stack" and "fortify" (cmake/HotfiberSettings.cmake)."""
 import fnmatch
 import os
 import re
@@ -35,7 +34,7 @@ def readelf(path):
 
 
 def writable(folder):
-    """Whether others may put files in this folder, or make it where it is not yet."""
+    """Whether others may put files in this folder, or create it."""
     folder = os.path.normpath(folder)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)

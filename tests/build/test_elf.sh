@@ -57,7 +57,7 @@ if [ -z "$HOT_SANITIZED" ] && ! ldd /bin/sh | grep -q musl; then # of glibc's lo
     tried bench "$HOTFIBER" bench --help
     if "$HOTFIBER" export --list | grep -q pam5; then
         tried pam5 "$HOTFIBER" export -i out/peaks.nrrd -o peaks.pam5
-        grep -q hdf5 pam5.files || not_so "HDF5 is looked for"
+        grep -q hdf5 pam5.files || not_so "HDF5 is loaded"
     fi
     [ ! -x "$HOT_BUILD/bin/HotFiber" ] || tried module "$HOT_BUILD/bin/HotFiber" --xml
     [ ! -x "$HOT_BUILD/bin/hotfiber-view" ] ||

@@ -1,9 +1,9 @@
 # Configures and builds where headers of other libraries are missing, each alone and all at once. They are really gone:
-# in a mount namespace of its own every command sees another /usr/include, made of links to all but the hidden entries;
+# in a new mount namespace every command sees another /usr/include, made of links to all but the hidden entries;
 # the libraries and the files of pkg-config stay, as after a partial installation. Needs root; skipped without.
 # One build folder serves all, so that the kernels are compiled once, without optimization.
 # HOT_TEST_LONG=1 builds, too, and hides each library alone; else it is configured, and judged by what that says.
-# Not covered: CUDA sources are not compiled (only which targets there are), and no test program is built.
+# Not covered: CUDA sources are not compiled (only their targets are checked), and no test program is built.
 set -eu
 [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || { echo "skipped: no mount namespace without root"; exit 77; }
 [ -z "${HOT_SANITIZED:-}" ] || { echo "skipped: the ordinary build runs it"; exit 77; }
@@ -11,7 +11,7 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 failed=0
 not_so() { echo "not so: $*"; failed=1; }
 
-# What is hidden, as patterns of names in /usr/include and in its folder of this architecture.
+# The hidden entries, as patterns of names in /usr/include and in its folder of this architecture.
 gl=GL glfw=GLFW epoxy=epoxy egl="EGL KHR" x11=X11 vtk="vtk*" hdf5="hdf5*"
 lapack="lapack* cblas* openblas* f77blas*" teem=teem nifti="nifti* znz*" zlib="zlib.h zconf.h" png="png* libpng*"
 cjson=cjson cairo=cairo
@@ -99,7 +99,7 @@ if [ -n "${HOT_TEST_LONG:-}" ]; then
 fi
 lacks "libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev" "$optional $required"
 
-# What it can do without: one line each, and a build. Where a library is not here at all, that is the line.
+# Optional libraries: one line each, and a build; also for libraries that are not installed.
 can_do_without() {
     configure "$2" -DHOTFIBER_KERNELS_ONLY=OFF || { cat configure.log; not_so "not configured without $1"; }
     says "$3"
@@ -128,8 +128,8 @@ if [ -d /usr/include/epoxy ] && [ -d /usr/include/EGL ]; then
         not_so "the viewer without GLFW does not run"
 fi
 
-# OpenGL's header is what the viewer's bridge to CUDA is built on, and nothing else. What the build has found out about
-# nvcc is taken from it (5 s); what it knows of OpenGL is forgotten.
+# Only the viewer's bridge to CUDA needs OpenGL's header. The cache keeps the results about nvcc (5 s), not those about
+# OpenGL.
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     if [ -z "${HOT_TEST_LONG:-}" ] && ls "$HOT_BUILD"/CMakeFiles/[0-9]*/CMakeCUDACompiler.cmake >/dev/null 2>&1; then
         mkdir -p cuda/CMakeFiles

@@ -19,7 +19,7 @@ def bids(*arguments, **more):
 
 
 def phantom(path, seed=1, size="9,9,3", snr=30, b="1000,3000", count=30):
-    """A small head with .bval and .bvec beside it."""
+    """A small head with .bval and .bvec."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     works("phantom", "--layout", "bundles", "--size", size, "--snr", snr, "-b", b, "--directions", count, "--seed",
           seed, "-o", path, "--quiet")
@@ -78,7 +78,7 @@ def table(out):
 
 
 class Html(html.parser.HTMLParser):
-    """What is wrong with a page, its links and its words."""
+    """The errors of a page, its links and its words."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)

@@ -1,5 +1,5 @@
-"""What the tests of the command share: runs it, writes DWI files from scratch, reads NRRD back, counts checks.
-Nothing of hotfiber is used to make the inputs, so a fault on both sides cannot hide itself."""
+"""Shared by the tests of the command: runs it, writes DWI files from scratch, reads NRRD back, counts checks. Our own
+code makes none of the inputs, so that a fault on both sides cannot hide itself."""
 import gzip
 import os
 import subprocess

@@ -51,7 +51,7 @@ cmake -S work -B work/build >cmake.log && cmake --build work/build >>cmake.log &
 if ls packages/hotfiber-vtk_*.deb >/dev/null 2>&1; then
     apt-get install -y --no-install-recommends ./packages/hotfiber-vtk_*.deb >apt.log 2>&1 || { tail apt.log; exit 1; }
     ldd /usr/lib/libhotvtk.so.?* | grep 'not found' && exit 1
-    cmake -S work -B work/build >cmake.log # still, with hotfiber::hotvtk beside it
+    cmake -S work -B work/build >cmake.log # still, with hotfiber::hotvtk as well
     printf '%s\n' '#include <hotfiber/vtk.h>' '#include <stdio.h>' \
         'int main(void) { return puts(hot_vtk_version()) < 0; }' >vtk.c
     cc vtk.c -o by-vtk $(pkg-config --cflags --libs hotvtk) && ./by-vtk

@@ -141,7 +141,7 @@ for name, line in (("field", b"labels: " + 400 * b'"x" '), ("nothing", 3000 * b"
 open("long.nrrd", "wb").write(head + b"\ncontent: " + 5000 * b"c" + b"\nnote:=" + 5000 * b"n" + b": x\n\n" + samples)
 works("info", "-i", "long.nrrd")
 
-# A header of MRtrix's that asks for more than there can be, before it is known how long the file is.
+# An MRtrix header that needs more bytes than any file has, before the size of the file is known.
 for axis, words in ((66000000000000, "66000000000000 values per voxel"), (1 << 62, "sizes")):
     open("large.mif", "wb").write(b"mrtrix image\ndim: 1,1,1,%d\nvox: 1,1,1,1\nlayout: +0,+1,+2,+3\ndatatype: UInt8\n"
                                   b"file: . 200\nEND\n" % axis + bytes(200))
@@ -311,7 +311,7 @@ if os.getuid() == 0 and shutil.which("setpriv"):
     else:
         print("permission cases skipped: another user does not reach this folder")
 
-# Trouble in single voxels is data: they are flagged, all others come out as if nothing had been.
+# Bad values in single voxels are data: these voxels are flagged, the results of all others do not change.
 clean, header = read_nrrd(works("fit", "-i", good, "--order", 4, "--model", "adc", "--quiet").stdout)
 broken = scene.data.copy()
 bad = [(1, 1, 1), (2, 3, 0), (3, 2, 2), (4, 0, 3), (5, 4, 1)]

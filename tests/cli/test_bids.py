@@ -1,5 +1,5 @@
-"""hotfiber-bids: a cohort of good and bad scans. Every good one is done as hotfiber alone does it, every bad one is
-explained; names, sidecars, inheritance, sessions, QSIPrep's files, the table, and what is done a second time."""
+"""hotfiber-bids: a cohort of good and bad scans. Every good one gives hotfiber's results, every bad one is explained;
+names, sidecars, inheritance, sessions, QSIPrep's files, the table, and a second call."""
 import fcntl
 import signal
 
@@ -40,7 +40,7 @@ for name in fine:
 for name, words in (("sub-03", "no .bvec"), ("sub-04", "truncated"), ("sub-06", "2 b-values"),
                     ("sub-06_run-2", "datalad get")):
     lines = [line for line in done.stderr.splitlines() if line.startswith(f"hotfiber-bids: {name}: ")]
-    check(len(lines) == 1, f"{name}: one line says why: {lines}")
+    check(len(lines) == 1, f"{name}: one line with the reason: {lines}")
     message = status("out", name)["message"]
     check(lines and message in lines[0] and "\n" not in message, f"{name}: the record says the same: {message}")
     check(words in message and os.getcwd() not in message, f"{name}: {message}")
@@ -135,7 +135,7 @@ for poison in ("</td><script>alert(1)</script>", 1e308, -1, None, True, [], {}, 
     table("out")
 open(path, "w").write(kept)
 
-# ---- Again: what is done stays; what was repaired is done, and nothing else.
+# ---- Again: finished scans are kept; only the repaired ones are processed.
 before = tree("out/sub-01")
 done = bids(raw, "out", "participant", "--skip-bids-validation")
 check(done.stdout.count("done already") == 4 and done.returncode == 1, f"{done.stdout}{done.stderr}")
@@ -158,7 +158,7 @@ with open("out/.work/.sub-01.lock", "w", encoding="ascii") as held:
     done = bids(raw, "out", "participant", "--participant-label", "01", "--skip-bids-validation", "--force")
 check(done.returncode == 1 and "sub-01: another hotfiber-bids is at work on it" in done.stderr, done.stderr)
 os.remove("out/.work/.sub-01.lock")
-check(tree("out/sub-01") | tree("out/logs") == before, "and nothing of it is touched")
+check(tree("out/sub-01") | tree("out/logs") == before, "and their files do not change")
 
 # ---- In parts: the same bytes. Preprocessed data: the mask and the .b of QSIPrep, subjects of the raw data.
 prep = dataset("prep", DatasetType="derivative")
@@ -185,7 +185,7 @@ check(not os.listdir("scratch"), "nothing is left in the folder for work")
 done = bids(raw, "prepped", "participant", "--qsiprep", prep, "--participant-label", "05", "--skip-bids-validation")
 check(done.returncode == 1 and "sub-05: no diffusion images" in done.stderr, f"not preprocessed: {done.stderr}")
 
-# ---- Stopped and killed: no half results; the same command goes on. A hotfiber that has made all its files and does
+# ---- Stopped and killed: no half results; the same command resumes. A hotfiber that has made all its files and does
 # not end holds the moment.
 big = dataset("big")
 scan(big, "01")

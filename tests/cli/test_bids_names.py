@@ -22,7 +22,7 @@ def traps(what):
 
 
 def check_lines(done, what):
-    """What is printed cannot command a terminal, and no name makes a line of its own."""
+    """Output cannot control a terminal, and no name adds a line."""
     text = done.stdout + done.stderr
     check(all(c.isprintable() or c == "\n" for c in text), f"{what}: {text!r}")
     check(all(line.startswith(("hotfiber-bids: ", "sub-", "0 of", "1 of", "2 of", "3 of", "4 of", "6 of"))
@@ -104,7 +104,7 @@ check(done.stderr.count("b=0 volumes only") == 4 and done.stderr.count("one volu
 check(not os.path.exists("none_out/logs"), "they have no records")
 check(bids("none", "none_out", "group").returncode == 0, "and a table of nothing")
 done = bids("none", "none_out", "participant", "--scan", "sub-trace", "--stage", "learn")
-check(done.returncode == 1 and "one volume" in done.stderr, f"asked for by name: {done.stderr}")
+check(done.returncode == 1 and "one volume" in done.stderr, f"requested by name: {done.stderr}")
 series("series", np.array([0., 1000.] * 3), table=False) # without a table a series is a failure, as before
 done = bids("none", "none_out", "participant", "--skip-bids-validation")
 check(done.returncode == 1 and "1 of 1 scans failed: sub-series" in done.stderr, f"{done.returncode} {done.stderr}")
@@ -143,7 +143,7 @@ read_page("bad_out/group_dwi.html")
 done = bids(bad, "bad_out", "participant", "--skip-bids-validation")
 check(done.stdout.count("done already") == len(names), f"once: {done.stdout}{done.stderr}")
 
-# ---- Folders often hold a name: none of theirs goes into what is shared, whole or in parts, done or failed.
+# ---- Folders are often named after people: no folder's name gets into shared files, with or without parts or failures.
 os.makedirs(f"{PERSON}/study")
 shutil.copytree("raw", f"{PERSON}/study/raw")
 shutil.copytree("raw/sub-01", f"{PERSON}/study/raw/sub-02")

@@ -1,6 +1,6 @@
-# What hotfiber-bids writes is read by others: the BIDS validator finds no error, and pybids the maps with their
-# metadata. Both are from PyPI; without it the test is skipped. As installing them takes most of its time, they are
-# installed by the long form (HOT_TEST_LONG=1) alone; names and sidecars are checked by cli_bids, too.
+# Other programs read hotfiber-bids' output: the BIDS validator finds no error, and pybids the maps with their metadata.
+# Both are from PyPI; without it the test is skipped. As installing them takes most of its time, only the long form
+# (HOT_TEST_LONG=1) does so; cli_bids checks names and sidecars, too.
 set -eu
 tools=$HOT_BUILD/bids-python
 [ -x "$tools/bin/bids-validator-deno" ] && "$tools/bin/python" -c 'import bids' 2>/dev/null || {

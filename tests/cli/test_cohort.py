@@ -25,7 +25,7 @@ truncate(f"{raw}/sub-017/dwi/sub-017_dwi.nii.gz")
 os.remove(f"{raw}/sub-042/dwi/sub-042_dwi.bvec")
 open(f"{raw}/sub-099/dwi/sub-099_dwi.bval", "w").write("0 1000 1000\n")
 scan(raw, "six", count=6, b="1000")
-# 12 GB that take no room on the disk: zeros, so that it is refused once its volumes were looked at.
+# A sparse file of 12 GB: zeros, so that it is refused after its volumes were checked.
 volumes, b = 820, np.r_[np.zeros(20), np.full(800, 2000.)]
 np.savetxt("large.bval", b[None], "%g")
 np.savetxt("large.bvec", np.r_[np.zeros((20, 3)), directions(800)].T, "%.9f")
@@ -55,7 +55,7 @@ for number, words in BAD.items():
     check(message in Html(f"out/sub-{number:03d}.html").words, f"{number}: its page says why")
 print("12 GB:", records["sub-large"]["message"], f"after {records['sub-large']['seconds']:.0f} s")
 busy = sum(record["cpu_seconds"] for record in records.values())
-print(f"{total} scans in {clock:.0f} s on two cores; CPU time: hotfiber {busy:.0f} s, beside it "
+print(f"{total} scans in {clock:.0f} s on two cores; CPU time: hotfiber {busy:.0f} s, the rest "
       f"{(used() - before - busy) / total:.2f} s per scan")
 
 began = time.monotonic()

@@ -1,5 +1,5 @@
-"""One damaged voxel leaves the others as they are; a volume without a signal is left out as if it were not there;
-b-values that are odd."""
+"""One damaged voxel does not change the others; a volume without a signal is left out as if it did not exist; odd
+b-values."""
 import json
 import os
 import shutil
@@ -27,7 +27,7 @@ def write_mask(path):
 write_mask("mask.nrrd")
 
 
-QUICK = ["--method", "maxima"]  # what the data are is told before any method
+QUICK = ["--method", "maxima"]  # messages about the data do not depend on the method
 
 
 def run(name, data, without=(), options=()):
@@ -88,7 +88,7 @@ for name, lost, value in (("zeros", [9], 0), ("nans", [9], np.nan), ("several", 
 data = scene.data.copy()
 data[:, :, 2, [9, 20]] = 0
 data[:, :, 3, 9] = np.nan
-data[1, 3, 1, 12] = 0  # the voxel of the mask in its slice that is looked at first
+data[1, 3, 1, 12] = 0  # the voxel of the mask in its slice that is checked first
 said = run("slices", data, options=QUICK)[1]
 check(f"3 slices of zeros in volumes 9, 20 of the {len(scene.b)} of 'slices.nrrd' (counted from 0; slice" in said, said)
 # Zeros at the edge, as of motion correction, are no sign of noise that is Gaussian; clipped negatives are.
@@ -117,15 +117,15 @@ for axis in (0, 3):
           "--force", *QUICK)
     check(np.array_equal(read_nrrd("paged/peaks.nrrd")[0], whole, equal_nan=True), f"paged, list axis {axis}")
 
-# A few voxels say nothing of a volume: signals of 0 are measurements there.
+# A few voxels do not decide about a volume: their signals of 0 are measurements.
 small = Scene(count=40, size=(3, 2, 2), noise=25.)
 small.data[..., 9] = 0
 write_dwi("small.nrrd", small)
 said = works("fit", "-i", "small.nrrd", "-o", "tensors.nrrd", "--model", "adc", "--order", 2).stderr
 check("left out" not in said, f"12 voxels: {said}")
 
-# Scanners of 7 T have no b=0: their imaging gradients alone are b=55 to 65. With or without a direction they are taken
-# as b=0, and what they are is kept.
+# Scanners of 7 T have no b=0: their imaging gradients alone are b=55 to 65. With or without a direction they count as
+# b=0, and the files keep their b-values.
 works("convert", "-i", "plain.nrrd", "-o", "plain.nii", "--quiet")
 table = np.loadtxt("plain.bvec")
 for name, vectors in (("with", np.random.default_rng(3).normal(size=(3, 4))), ("NaN", np.full((3, 4), np.nan)),

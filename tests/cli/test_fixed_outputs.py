@@ -1,5 +1,5 @@
-"""Outputs over links to files that must stay as they are, of git-annex or read-only, also for root; names in messages
-of a disk that is full; the page of a run that has said very much; plain arguments that the module has no use for."""
+"""Outputs over links to files that must not change, of git-annex or read-only, also for root; names in messages about a
+full disk; the page of a run with a very long log; superfluous plain arguments of the module."""
 import json
 import shutil
 
@@ -13,7 +13,7 @@ works("phantom", "--layout", "bundles", "--size", "7,6,5", "--snr", 25, "-b", "1
 works("run", "-i", "dwi.nii", "-o", "run", "--outputs", "default,tensors", "--quiet")
 MODULE = os.path.join(os.environ["HOT_BUILD"], "bin", "HotFiber")
 
-# ---- Links. Whatever writes one file: nothing is replaced behind the link, and the hint is that of inputs.
+# ---- Links. Everything that writes one file: the link's target is never replaced, and the hint is that of inputs.
 os.makedirs("set/.git/annex/objects/K1")
 os.makedirs("set/sub")
 os.makedirs("plain")
@@ -45,7 +45,7 @@ for ending, words in WRITERS.items():
               ("datalad unlock" in done.stderr or kind == "fixed"), f"{link}: {done.returncode} {done.stderr}")
         check(os.readlink(link) == target, f"{link}: the link stays")
 for path, text in content.items():
-    check(open(path).read() == text and os.stat(path).st_mode & 0o777 == 0o444, f"{path} is as it was")
+    check(open(path).read() == text and os.stat(path).st_mode & 0o777 == 0o444, f"{path} is unchanged")
 done = hotfiber("convert", "-i", "dwi.nii", "-o", "set/objects/K1/new.nii", "--quiet")
 check(done.returncode == 1 and "datalad unlock" in done.stderr, f"into the store: {done.stderr}")
 os.symlink(LINKS["there"], "set/sub/part.raw") # of a detached header
@@ -60,7 +60,7 @@ works("response", "-i", "dwi.nii", "-o", "set/sub/free.txt", "--quiet")
 check(os.path.islink("set/sub/free.txt") and "free" not in open("plain/free").read(), "another link is followed")
 check(not [name for name in os.listdir("set/sub") + os.listdir("set/.git/annex/objects") if "part-" in name], "left")
 
-# ---- A full disk: the message has the name that was asked for.
+# ---- A full disk: the message has the requested name.
 limit = "import os, resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); " \
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2); os.execv(sys.argv[2], sys.argv[2:])"
 seen = set()
@@ -78,7 +78,7 @@ for size in (0, 1, 200, 600, 1500, 3000, 6000):
             shutil.rmtree(folder, ignore_errors=True)
 check(len(seen) >= 4, f"files that had no room: {seen}")
 
-# ---- A page is never larger than 5 MB, whatever report.json holds; what is cut off is told.
+# ---- A page is never larger than 5 MB for any report.json; omissions are listed.
 report = json.load(open("run/report.json"))
 LONG = "a note with <many> \"characters\" " * 40
 for name, change, words in (

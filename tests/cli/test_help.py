@@ -69,7 +69,7 @@ for subcommand in subcommands:
         if name in COMMON and subcommand != subcommands[0]:
             continue  # one piece of code for all subcommands
         # One parser reads them all: whatever can be wrong with one word of a kind is tried on the first of the command
-        # and of the viewer, which is a program of its own; the others show that they have that kind.
+        # and of the viewer, which is a separate program; the others show that they have that kind.
         first = LONG or (subcommand == "view", value) not in kinds
         kinds.add((subcommand == "view", value))
         if not value:
@@ -98,7 +98,7 @@ done = hotfiber("frobnicate")
 check(done.returncode == 2 and "frobnicate" in done.stderr, done.stderr)
 check("did you mean bench" in hotfiber("bnech").stderr, "a guess")
 
-# Help however it is asked for.
+# All ways to call for help.
 check(hotfiber("help").stdout.decode() == listing, "`hotfiber help` lists the subcommands")
 for subcommand in subcommands:
     text = works(subcommand, "--help").stdout

@@ -1,5 +1,5 @@
-"""hotfiber info of data that no memory holds: 40 GB, as sparse files, of which little is read; and that what a sample
-of large data tells is what all of them tell, however they lie in their file."""
+"""hotfiber info of data larger than memory: 40 GB, as sparse files, of which little is read; a sample of large data
+gives the same results as all of them, for every layout of the file."""
 import json
 import resource
 import shutil
@@ -86,7 +86,7 @@ for name in ("big.nii", "last.nrrd", "first.nrrd", "big.nhdr"):
     check(about["highest_order"] == 8 and len(about["gradients_world"]) == SIZE[3], f"{name}: the scheme")
     check(about["range"] == [0, 0] and about["sample"]["size"][2] > 0, f"{name}: {about['range']} {about['sample']}")
 done = hotfiber("info", "-i", "last.nrrd")
-check("slices" in done.stdout.decode() and "--full" in done.stdout.decode(), f"it says so: {done.stdout.decode()}")
+check("slices" in done.stdout.decode() and "--full" in done.stdout.decode(), f"sampled: {done.stdout.decode()}")
 taken = about["sample"]
 check(taken["volumes"] == 24 and not taken["from_the_beginning"], f"{taken}")
 for name in ("big.nii", "last.nrrd", "first.nrrd", "big.raw"):
@@ -147,7 +147,7 @@ with open("dwi.nrrd", "rb") as file:
     cat.wait()
 check(about["sample"]["from_the_beginning"] and abs(about["snr"] / full["snr"] - 1) < .05, f"a pipe: {about['snr']}")
 
-# A file that ends before what is looked at.
+# A file that ends before the sampled part.
 whole = os.path.getsize("dwi.nii")
 os.truncate("dwi.nii", whole - 10)
 done = hotfiber("info", "-i", "dwi.nii")

@@ -49,7 +49,7 @@ cc main.c -o user $(pkg-config --cflags hotfiber) $(pkg-config --libs hotfiber) 
     -Wl,-rpath-link,"$libdir"
 [ "$(./user)" = "$version" ] || { echo "through pkg-config"; exit 1; }
 PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs hotfiber >/dev/null || # nor their headers
-    { echo "pkg-config asks for packages that a program does not need"; exit 1; }
+    { echo "pkg-config requires packages that a program does not need"; exit 1; }
 [ "$(pkg-config --modversion hotfiber hotkernels | sort -u)" = "$version" ] || { echo "pkg-config's version"; exit 1; }
 
 if [ -f "$libdir/libhotvtk.so" ]; then # VTK's layer, from C
@@ -70,7 +70,7 @@ fi
 [ "$("$prefix/bin/hotfiber-bids" --version)" = "hotfiber-bids $version" ] &&
     [ -f "$("$prefix/bin/hotfiber-bids" --workflow)/Snakefile" ] || { echo "the installed hotfiber-bids"; exit 1; }
 
-# Each header alone is enough, in C11 and C++11, and may stand twice.
+# Each header compiles alone, in C11 and C++11, and can be included twice.
 for header in "$prefix"/include/hotfiber/*.h; do
     name=$(basename "$header")
     printf '#include <hotfiber/%s>\n#include <hotfiber/%s>\nint main(void) { return 0; }\n' "$name" "$name" >header.c
@@ -104,7 +104,7 @@ cc -I "$prefix/include" version.c -o version && [ "$(./version)" = "$version $ve
 # Where the loader looks for libraries, and how programs and libraries are hardened.
 python3 "$HOT_SOURCE/tests/build/elf.py" --build "$HOT_BUILD" "$prefix"
 
-# Components: those that are there, those that are not, and what is none.
+# Components: installed ones, missing ones, and unknown names.
 # found EXPECTED ARGUMENT...: by find_package, "1 kernels 1 view 0" or the error's line
 mkdir components
 found() {
@@ -148,7 +148,7 @@ sed 's/ 0.3 REQUIRED/ REQUIRED COMPONENTS static/; s/hotfiber::hotfiber/hotfiber
 cmake -S static-user -B static-user/build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 &&
     cmake --build static-user/build >>cmake.log 2>&1 || { cat cmake.log; exit 1; }
 needs_none static-user/build/user
-# Through pkg-config, where there are no shared ones.
+# Through pkg-config, without shared libraries.
 mkdir -p only/lib/pkgconfig
 cp "$libdir"/*.a only/lib/
 cp "$libdir"/pkgconfig/hot*.pc only/lib/pkgconfig/

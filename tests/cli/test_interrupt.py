@@ -55,12 +55,12 @@ for name, call in calls.items():
             what = f"{name} stopped by {number.name} after {wait} s"
             if process.returncode == 0:  # it was done before the signal came
                 (shutil.rmtree if os.path.isdir("out") else os.remove)("out")
-                check(set(tree()) == set(before), f"{what}: done, and nothing beside it")
+                check(set(tree()) == set(before), f"{what}: done, without other files")
                 continue
             stopped += 1
             check(not os.path.lexists("out"), f"{what}: there is an output")
             if number == signal.SIGKILL or process.returncode < 0:
-                # No program outlives SIGKILL, or a signal before it has begun; what is left has a name of its own.
+                # No program can clean up after SIGKILL or an early signal; leftovers have temporary names.
                 left = {path for path in set(tree()) - set(before)}
                 check(all(".part-" in path for path in left), f"{what}: left {left}")
                 for path in sorted(left, reverse=True):

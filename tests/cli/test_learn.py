@@ -1,5 +1,5 @@
-"""hotfiber learn: runs and parts that are given what was learned learn nothing, and leave byte by byte what a run
-leaves that learns by itself; a file that is damaged, or of other data or options, is refused in one line."""
+"""hotfiber learn: runs and parts with a model do not learn, and write byte by byte the files of a run that does; a file
+that is damaged, or of other data or options, is refused in one line."""
 import json
 import shutil
 
@@ -44,10 +44,10 @@ for name, data, options, own in (
         works("merge", f"{name}_parts", "-o", f"{name}_merged", "--quiet")
         same(f"{name}_whole", f"{name}_merged", f"{name}, parts")
 
-# Nothing is learned: with the mask of the model, another's samples are never averaged, and its lines are said again.
+# No learning: with the mask of the model, other samples are never averaged, and the model's messages are repeated.
 model = json.load(open("signal.json"))
 check(model["made_of"]["size"] == SIZE and len(model["response"]["tissues"]) == 1 and
-      len(json.load(open("msmt.json"))["response"]["tissues"]) == 3, "what is in it")
+      len(json.load(open("msmt.json"))["response"]["tissues"]) == 3, "its content")
 runs = [int(word) for word in model["mask"]["runs"].split()]
 check(sum(runs) == np.prod(SIZE) and
       sum(runs[1::2]) == json.load(open("signal_whole/report.json"))["counts"]["voxels"], "the mask")

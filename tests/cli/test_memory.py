@@ -5,7 +5,7 @@ import shutil
 from cli import *
 
 if SANITIZED:
-    print("skipped: sanitizers need memory of their own")
+    print("skipped: sanitizers need additional memory")
     sys.exit(77)
 shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")

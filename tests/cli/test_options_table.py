@@ -64,7 +64,7 @@ for name, options in BASES.items():
 
 
 def resume(base, *more):
-    """The same run goes on with other options."""
+    """The same run resumes with other options."""
     for folder in ("again", "again.resume"):
         shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(f"kept_{base}", "again.resume")
@@ -80,7 +80,7 @@ def refused(done, word, what):
 
 for base, options in BASES.items():
     done = resume(base)
-    check(done.returncode == 0 and "already" in done.stderr, f"{base}: goes on: {done.stderr}")
+    check(done.returncode == 0 and "already" in done.stderr, f"{base}: resumes: {done.stderr}")
     if base == "signal":
         works("run", "-i", "dwi.nii", "-o", "whole", "--quiet")
         same("whole", "again", "goes on")
@@ -131,7 +131,7 @@ for option, change in CHANGES.items():
 
 # ---- Every file in turn, under its name, with its size and its times.
 def changed(path, how=None):
-    """What the file was; changed in its last byte that is no white space, or by `how`."""
+    """The file's content, changed in its last byte other than white space, or by `how`."""
     about, before = os.stat(path), open(path, "rb").read()
     after = how(before) if how else before[:-1] + bytes([before[-1] ^ 1])
     open(path, "wb").write(after)
@@ -166,7 +166,7 @@ os.mkfifo("pipe")
 done = hotfiber("run", "-i", "dwi.nii", "-o", "other", "--resume", "--mask", "pipe")
 check(done.returncode == 1 and "--mask" in done.stderr and not os.path.exists("other.resume"), f"a pipe: {done.stderr}")
 
-# ---- Parts of other options or data; and what was learned.
+# ---- Parts of other options or data; and models.
 shutil.rmtree("again", ignore_errors=True)
 for name, options, others in (
         ("adc", BASES["adc"], (["--order", 2], ["--known_b0", "false"], ["--weights", "none"], ["--positive"],

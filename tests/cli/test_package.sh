@@ -8,7 +8,7 @@ done
 failed=0
 not_so() { echo "not so: $*"; failed=1; }
 
-quick=CPACK_DEBIAN_COMPRESSION_TYPE=none # HOT_TEST_LONG=1: as they are shipped
+quick=CPACK_DEBIAN_COMPRESSION_TYPE=none # HOT_TEST_LONG=1: as shipped
 [ -z "${HOT_TEST_LONG:-}" ] || quick=
 cpack --config "$HOT_BUILD/CPackConfig.cmake" -B "$PWD/packages" \
     ${quick:+-D "$quick"} >cpack.log 2>&1 || { cat cpack.log; exit 1; }
@@ -33,7 +33,7 @@ for needed in libc6 libteem2 libnifti2-2 libcairo2 $openmp zlib1g; do
 done
 ! field "$main" Depends | grep -q vtk || not_so "the main package brings VTK along"
 
-# What a program of another package needs that is linked with a library: the same soname, this version or a later one.
+# Dependencies of other packages' programs that are linked with a library: the same soname, at least this version.
 soversion=$(objdump -p "$HOT_BUILD/lib/libhotfiber.so" | sed -n 's/^ *SONAME *libhotfiber\.so\.//p')
 next=$(echo "$soversion" | awk -F . -v OFS=. '{ ++$NF; print }')
 for package in packages/*.deb; do
@@ -76,7 +76,7 @@ if [ -f "$HOT_BUILD/lib/libhotvtk.so" ]; then
     grep -q "lib/libhotvtk.so.$soversion " vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list ||
         not_so "VTK's layer: $(cat vtk.list)"
 fi
-# Hardened, and libraries are looked for in no path of the place where it was built.
+# Hardened, and no search for libraries in a path of the build.
 python3 "$HOT_SOURCE/tests/build/elf.py" --build "$HOT_BUILD" unpacked || failed=1
 ! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig ||
     not_so "CMake or pkg-config files know the build"

@@ -36,7 +36,7 @@ for name in ("image.nii", "image.nii.gz"):
     works("convert", "-i", "plain.nrrd", "-o", name, "--quiet")
 for name in ("plain.nrrd", "first.nrrd", "second.nrrd", "third.nrrd", "swapped.nrrd", "packed.nrrd", "wide.nrrd",
              "detached.nrrd", "image.nii", "image.nii.gz"):
-    # What learns from the data reads them in another order; it does not see what format they have.
+    # Learning reads the data in another order, for all formats.
     learns = LONG or name in ("packed.nrrd", "image.nii.gz")
     method = [] if learns else ["--method", "maxima"]
     works("run", "-i", name, "-o", f"whole_{name}", "--quiet", "--memory", "4G", *method)
@@ -149,7 +149,7 @@ check(larger > 2 * bound and 0 < peak < bound, f"peak {peak / 1e6:.0f} MB")
 found = json.load(open("sparse/report.json"))["counts"]
 check(found["voxels"] == inside and found["fibers"]["one"] > .9 * inside, f"{found}")
 
-# What is kept for each voxel of the grid is larger than the bound: tensors in 29 floats, denoised data.
+# The data kept for each voxel of the grid are larger than the bound: tensors in 29 floats, denoised data.
 shape, bound, given = ((160, 160, 100), 256 << 20, "256M") if LONG else ((128, 128, 90), 148 << 20, "148M")
 inside = sparse(shape, 76)
 common = ["--device", "cpu", "--threads", 2, "--quiet", "--memory", given, "--mask", "sparse_mask.nii.gz"]

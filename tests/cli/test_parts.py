@@ -43,7 +43,7 @@ for name, options, parts in (
     works("merge", f"{name}_parts", "-o", f"{name}_merged", "--quiet")
     same(f"{name}_whole", f"{name}_merged", name)
 
-# Parts and merge in other folders: the data are found all the same. Other files than were asked for.
+# Parts and merge in other folders: the data are found all the same. Other files than the requested ones.
 os.mkdir("elsewhere")
 works("merge", "../signal_parts", "-o", "merged", "--outputs", "peaks", "--quiet", cwd="elsewhere")
 check(sorted(os.listdir("elsewhere/merged")) == ["peaks.nii.gz", "report.json"], f"{os.listdir('elsewhere/merged')}")
@@ -58,7 +58,7 @@ mask = json.load(open("signal_whole/report.json"))["counts"]["voxels"]
 check(sum(part.shape[1] for part in rows) == mask and len({part.shape[0] for part in rows}) == 1, "rows of all voxels")
 check(max(part.shape[1] for part in rows) - min(part.shape[1] for part in rows) <= 1, "shares of a size")
 
-# A part that is killed leaves nothing that is taken for one; it is made again alone.
+# A killed part leaves nothing that a merge could read; only it is made again.
 os.remove("signal_parts/part-3-of-5.nrrd")
 call = [HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "signal_parts", "--part", "3/5", "--quiet", *every]
 for _ in range(3):
@@ -76,7 +76,7 @@ if not os.path.exists("signal_parts/part-3-of-5.nrrd"):
 works("merge", "signal_parts", "-o", "signal_merged", "--force", "--quiet")
 same("signal_whole", "signal_merged", "made again")
 done = hotfiber(*call[1:])
-check(done.returncode == 1 and "--force" in done.stderr, f"a part that is there: {done.stderr}")
+check(done.returncode == 1 and "--force" in done.stderr, f"an existing part: {done.stderr}")
 works(*call[1:], "--force")
 
 # Damaged, or of another run.

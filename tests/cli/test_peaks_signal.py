@@ -83,7 +83,7 @@ for voxels, size in ((3000, "20,15,10"), (19200, "40,40,12")):
     found = [float(line.split(":")[1]) for line in many if line.startswith("# Typical fibre:")][0]
     strength[voxels] = [found * row[1] / rows[0][0] for row in rows[1:]]
 gain = [many / few - 1 for few, many in zip(strength[3000], strength[19200])]
-check(max(map(abs, gain)) < .03, f"the average fibre of 19200 voxels beside that of 3000: {gain}")
+check(max(map(abs, gain)) < .03, f"the average fibre of 19200 voxels compared with that of 3000: {gain}")
 with open("without.txt", "w") as file:
     file.writelines(line for line in lines if not line.startswith("# Typical"))
 works("fit", "-i", "mixed.nii.gz", "-o", "typical.nrrd", "--order", 4, "--response", "typical.txt", "--quiet")
@@ -104,7 +104,7 @@ check(np.abs(lengths["data"] - lengths["file"]).max() < 1e-4, "the response's fi
 check(np.abs(lengths["data"] - lengths["tensors"]).max() < 1e-4, "the tensors' response gives other fractions")
 some = (lengths["without"][:, 0] > 0) & (lengths["data"].sum(1) < .999)
 check(some.sum() > 300 and np.abs(lengths["without"] / typical[0] - lengths["data"])[some].max() < 1e-4,
-      f"a response by itself: {np.abs(lengths['without'] / typical[0] - lengths['data'])[some].max()}")
+      f"a response without data: {np.abs(lengths['without'] / typical[0] - lengths['data'])[some].max()}")
 check(np.abs(lengths["data"] - lengths["noisy"]).max() > .05, "the noise of the response's voxels is not heeded")
 check(np.allclose(load("without_sd") / typical[0], load("data_sd"), atol=1e-5), "deviations of fractions")
 one = ((lengths["mixed_truth"] > 0).sum(1) == 1) & ((lengths["data"] > 0).sum(1) == 1)

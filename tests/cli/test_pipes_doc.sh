@@ -1,9 +1,9 @@
-# Every command of docs/pipes.md, in its order, in a folder like sample_data/: each must work as it stands there.
+# Every command of docs/pipes.md, in its order, in a folder like sample_data/: each must work unchanged.
 set -eu
 command -v bash >/dev/null || { echo "skipped: no bash for pipefail"; exit 77; }
 failed=0
 cp "$HOT_SOURCE"/sample_data/phantom.nhdr "$HOT_SOURCE"/sample_data/phantom.raw.gz .
-# A line that ends in a bar goes on in the next one.
+# A line that ends in a bar continues in the next one.
 sed -n 's/^    //p' "$HOT_SOURCE/docs/pipes.md" | sed ':a;/|$/{N;s/\n */ /;ba;}' >commands.txt
 [ "$(wc -l <commands.txt)" -ge 18 ] || { echo "only $(wc -l <commands.txt) commands in docs/pipes.md"; exit 1; }
 while IFS= read -r line; do

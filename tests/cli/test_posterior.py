@@ -1,6 +1,6 @@
-"""What the signal method says of its own certainty: cones about the fibres hold the true directions, and the samples
-of --samples, read as FSL's programs do, are in the world where the fibres are. Any number of threads, the same bytes;
-another seed, other samples."""
+"""The uncertainty of the signal method: cones about the fibres contain the true directions, and the samples of
+--samples, read like FSL's programs, agree with the fibres in the world. Any number of threads, the same bytes; another
+seed, other samples."""
 import os
 
 import nibabel

@@ -45,7 +45,7 @@ for name in ("mrtrix", "pnl", "dipy"):
 if "pnl" in reports:
     check(reports["pnl"]["settings"]["order"] == 4, "15 directions: order 4")
 if "fibercup" in reports:
-    # The bundles lie in the x-y plane: a random direction would have mean |z| = .5.
+    # The bundles are in the x-y plane: a random direction would have mean |z| = .5.
     peaks = nibabel.load("fibercup/peaks.nii.gz").get_fdata()
     labels = nibabel.load(os.path.join(DATA, "fibercup/fibercup_nfib_labels.nii.gz")).get_fdata()
     labels = labels.reshape(peaks.shape[:2] + (-1,))
@@ -57,7 +57,7 @@ if "fibercup" in reports:
     print(f"fibercup: mean |z| of the first direction {z:.3f} in {here.sum()} one-fibre voxels")
     check(here.sum() > .9 * (labels == 1).sum(), f"fibercup: fibres in {here.sum()} of {(labels == 1).sum()} voxels")
     check(z < .25, f"fibercup: mean |z| {z}")
-    # Single fibres hold more or less of something isotropic there; a model that does not know it finds a second one.
+    # Its single fibres have varying isotropic fractions; a model without that compartment finds a second fibre.
     fibers = (np.linalg.norm(peaks.reshape(peaks.shape[:3] + (-1, 3)), axis=-1) > 0).sum(-1)
     one, two = np.bincount(fibers[labels == 1], minlength=4), np.bincount(fibers[labels == 2], minlength=4)
     print(f"fibercup: 0/1/2/3 fibres in one-fibre voxels {one}, in two-fibre voxels {two}")

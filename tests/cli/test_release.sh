@@ -1,12 +1,11 @@
-# What a release consists of, as far as it takes no build: the source archive (the same bytes whenever it is made, the
-# files that git has and no others, NEWS with this version at its top) and the list of what was linked. cmake/release.sh
-# does the rest.
+# The parts of a release that need no build: the source archive (reproducible, exactly git's files, NEWS with this
+# version at its top) and the bill of materials. cmake/release.sh does the rest.
 set -eu
 failed=0
 not_so() { echo "not so: $*"; failed=1; }
-[ -z "${HOT_SANITIZED:-}" ] || { echo "skipped: the ordinary build is what is released"; exit 77; }
+[ -z "${HOT_SANITIZED:-}" ] || { echo "skipped: only the ordinary build is released"; exit 77; }
 
-python3 "$HOT_SOURCE/cmake/sbom.py" "$HOT_BUILD" >list.json || not_so "no list of what was linked"
+python3 "$HOT_SOURCE/cmake/sbom.py" "$HOT_BUILD" >list.json || not_so "no bill of materials"
 python3 "$HOT_SOURCE/cmake/sbom.py" "$HOT_BUILD" | cmp - list.json || not_so "the list is another one each time"
 version=$("$HOTFIBER" --version | sed -n '1s/.* //p')
 /usr/bin/python3 - "$version" "$HOTFIBER" <<'END' || failed=1

@@ -1,5 +1,5 @@
-"""hotfiber report: one page that needs nothing else. It is parsed, its pictures decoded, its numbers compared with
-report.json; names are escaped; what is missing or damaged is told.
+"""hotfiber report: one self-contained page. It is parsed, its pictures decoded, its numbers compared with report.json;
+names are escaped; missing or damaged files are listed.
 HOT_TEST_LONG=1: every file damaged in every way, every key with every value."""
 import base64
 import html.parser
@@ -20,7 +20,7 @@ SECTIONS = ["warnings", "fibres", "quality", "maps", "input", "settings", "metho
 
 
 class Page(html.parser.HTMLParser):
-    """What is in the page, and what is wrong with it as HTML."""
+    """The content of the page, and its errors as HTML."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
@@ -129,7 +129,7 @@ check("report.html" not in os.listdir("out") and "b0.nii.gz" in os.listdir("out"
 # From the folder, which is only read.
 before = tree("out")
 works("report", "out/", "-o", "page.html", "--quiet")
-check(tree("out") == before, "the folder stays as it is")
+check(tree("out") == before, "the folder does not change")
 again = works("report", "out", "-o", "-").stdout
 check(again == open("page.html", "rb").read(), "twice the same bytes; -o - is standard output")
 page = read("page.html", "report")
@@ -141,7 +141,7 @@ for what in (f"{counts['voxels']:,}", f"{counts['fibers']['one']:,}", f"{about['
              about["versions"]["compiler"], "b = 3000 s/mm²", "Rician", "10.1016/j.neuroimage.2004.07.037",
              "Basser 1994", about["input"]["space"]):
     check(what in words, f"the page says {what}")
-check("Veraart 2016" not in words and "Kolda 2011" not in words, "nobody is cited for what was not done")
+check("Veraart 2016" not in words and "Kolda 2011" not in words, "citations only for methods that were used")
 check("None." in words, "no warnings")
 sticks = [png_size(image["src"]) for image in page.images[:3]]
 check(all(max(size) > 400 for size in sticks), f"fibres are large: {sticks}")
@@ -194,10 +194,10 @@ odd = os.fsdecode(b"<img src=x onerror=alert(1)>&amp;\"'\xff.nrrd")
 shutil.copy("dwi.nrrd", odd)
 works("run", "-i", odd, "-o", "odd", "--outputs", "peaks", "--report", "--quiet")
 page = read("odd/report.html", "an odd name")
-check("<img src=x onerror=alert(1)>&amp;\"'\ufffd.nrrd" in page.words, "it is shown as it is")
+check("<img src=x onerror=alert(1)>&amp;\"'\ufffd.nrrd" in page.words, "it is shown unchanged")
 check("No maps" not in page.words and len(page.images) == 15, f"the background is a map: {len(page.images)}")
 
-# Whatever is missing or damaged.
+# Missing or damaged files.
 kept = sorted(set(report("out")["files"]) - {"report.json"})
 for i, name in enumerate(kept):
     damages = ("gone", "cut", "empty")
@@ -217,10 +217,10 @@ os.mkdir("less")
 shutil.copy("out/report.json", "less")
 works("report", "less", "--quiet")
 page = read("less/report.html", "report.json alone")
-check("No directions are in the folder" in page.words and "No maps are in the folder" in page.words, "it says so")
+check("No directions are in the folder" in page.words and "No maps are in the folder" in page.words, "the page says it")
 check(len(page.images) == 0 and f"{counts['voxels']:,}" in page.words, "numbers are there")
 
-# Whatever report.json holds.
+# Any content of report.json.
 done = hotfiber("report", "no_such")
 check(done.returncode == 1 and "report.json" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 os.mkdir("folder")

@@ -1,5 +1,5 @@
-"""hotfiber run --resume: whenever the run is killed, the same command goes on with what was finished and leaves byte by
-byte what a run leaves that was not. HOT_TEST_LONG=1 kills it at 50 moments of every kind of run."""
+"""hotfiber run --resume: after a kill at any moment the same command continues from the finished part and writes byte
+by byte the files of an uninterrupted run. HOT_TEST_LONG=1 kills it at 50 moments of every kind of run."""
 import fcntl
 import random
 import shutil
@@ -60,11 +60,11 @@ for name, options in (("signal", ["--outputs", "all,maps"]), ("samples", ["--sam
 
 check(reused > 0, "nothing that was kept was ever used")
 
-# What was kept is used, and checked: a record that is damaged counts as not there, and what follows it. The damage is
-# longer than a voxel's row, so that it is in what the files show.
+# The kept results are used, and checked: a damaged record and all after it are ignored. The damage is longer than a
+# voxel's row, so that it would show in the files.
 call = ["run", "-i", "dwi.nrrd", "-o", "out", "--resume", "--quiet"]
 kill("out", [HOTFIBER, *call], 300)
-check(os.path.exists("out.resume/model.json"), "what was learned is there")
+check(os.path.exists("out.resume/model.json"), "the model exists")
 kept = open("out.resume/found", "rb").read()
 for number, position in enumerate((len(kept) // 2, len(kept) - 5, 30)):
     shutil.copytree("out.resume", f"kept_{number}.resume")

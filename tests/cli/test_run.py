@@ -1,4 +1,4 @@
-"""hotfiber run, end to end: the files, the directions against the truth, frames, threads, what is refused."""
+"""hotfiber run, end to end: the files, the directions against the truth, frames, threads, refusals."""
 import json
 import re
 import shutil
@@ -28,7 +28,7 @@ expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fib
             "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json"}
 check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
 check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels: {os.listdir('out/fixels')}")
-check({p for p in tree() if not p.startswith("./out")} == set(before), "nothing beside the directory")
+check({p for p in tree() if not p.startswith("./out")} == set(before), "no files outside the directory")
 for word in ("voxels in the mask", "with one fibre", "with two fibres", "time", "out/fibers.png", "out/report.json"):
     check(word in done.stdout.decode(), f"the table speaks of {word}: {done.stdout.decode()}")
 for name in few & expected - {"report.json"}:
@@ -36,7 +36,7 @@ for name in few & expected - {"report.json"}:
 quiet = works("run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet", "--method", "maxima")
 check(quiet.stdout == b"" and quiet.stderr == "", f"--quiet is quiet: {quiet.stderr}")
 
-# What was found, against the truth.
+# The directions against the truth.
 peaks, header = read_nrrd("out/peaks.nrrd")
 peaks = peaks.reshape(3, 3, *size, order="F")
 length = np.linalg.norm(peaks, axis=0)
@@ -117,7 +117,7 @@ for name in sorted(set(json.load(open("one/report.json"))["files"]) - {"report.j
     one, four = (open(os.path.join(folder, name), "rb").read() for folder in ("one", "four"))
     check(one == four, f"{name}: 1 and 4 threads differ")
 
-# A run is refused where something stands, and replaces only what is its own.
+# A run does not overwrite other files, and replaces only its own.
 before = tree()
 done = hotfiber("run", "-i", "dwi.nrrd", "-o", "out")
 check(done.returncode == 1 and "--force" in done.stderr and done.stderr.count("\n") == 1, f"no force: {done.stderr}")
@@ -131,7 +131,7 @@ check(set(tree()) == set(before), "nothing changed")
 works("run", "-i", "dwi.nrrd", "-o", "out", "--force", "--order", 4, "--max_fibers", 2, "--quiet", "--outputs",
       "all")
 check(set(os.listdir("out")) == expected - {"fiber_3.nrrd"}, f"replaced as a whole: {os.listdir('out')}")
-check(set(tree()) - set(before) == set(), "nothing beside it")
+check(set(tree()) - set(before) == set(), "no other files")
 
 # Usage.
 for arguments, word in ((["-i", "dwi.nrrd"], "-o"), (["-i", "dwi.nrrd", "-o", "-"], "directory"),
@@ -145,7 +145,7 @@ for arguments, word in ((["-i", "dwi.nrrd"], "-o"), (["-i", "dwi.nrrd", "-o", "-
     done = hotfiber("run", *arguments)
     check(done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {done.stderr}")
 
-# sshopm: from 128 starts unless told otherwise, with what it was in the report.
+# sshopm: 128 starts by default, which are in the report.
 works("run", "-i", "dwi.nrrd", "-o", "s0", "--method", "sshopm", "--quiet")
 works("run", "-i", "dwi.nrrd", "-o", "s1", "--method", "sshopm", "--starts", 128, "--shift", "adaptive", "--quiet")
 check(open("s0/peaks.nrrd", "rb").read() == open("s1/peaks.nrrd", "rb").read(), "128 starts are the default")
@@ -228,7 +228,7 @@ helped = works("run", "--help").stdout.decode()
 for name in ("peaks_nrrd", "fa", "afd_total", "nufo", "peaks_fod"):
     check(re.search(rf"^ +{name}  +\S", helped, re.M), f"--help lists {name}")
 
-# The scorer counts what is counted here, from the same file.
+# The scorer's counts are those of this test, from the same file.
 groups = json.loads(works("score", "-i", "one/peaks.nrrd", "--truth", "truth.nrrd", "--json").stdout)["groups"]
 everything = [group for group in groups if group["table"] == "all"][0]
 found_count = (np.linalg.norm(read_nrrd("one/peaks.nrrd")[0].reshape(3, 3, *size, order="F"), axis=0) > 0).sum(0)
@@ -255,5 +255,5 @@ check(json.loads(open("latin/report.json", "rb").read().decode("utf-8"))["input"
 check(json.loads(works("info", "-i", name, "--json").stdout.decode("utf-8"))["file"] == "caf\ufffd.nrrd", "info --json")
 shutil.copy("dwi.nrrd", "caf\u00e9.nrrd")
 check(json.loads(works("info", "-i", "caf\u00e9.nrrd", "--json").stdout.decode("utf-8"))["file"] == "caf\u00e9.nrrd",
-      "what is UTF-8 stays as it is")
+      "UTF-8 does not change")
 end()

@@ -1,6 +1,5 @@
-"""Zero and negative samples are data: data with Gaussian noise score as those of magnitudes do, a stray sample costs no
-voxel, and one line says what was made of it. With few directions one direction per voxel is found. A noise that cannot
-be is remarked on."""
+"""Zero and negative samples are data: data with Gaussian noise score like those of magnitudes, a stray sample costs no
+voxel, and gives a note. With few directions one direction per voxel is found. An impossible noise gives a warning."""
 import json
 import shutil
 
@@ -52,7 +51,7 @@ for model, method in (("adc", "maxima"), ("odf", "maxima"), ("odf", "sshopm"), (
     if model == "fod":
         check(scores(f"{folder}/peaks.nrrd", "gaussian_truth.nrrd")["single"] > .95, f"{folder}: single fibres")
 
-# What follows is shown by fewer voxels.
+# Fewer voxels are enough for the rest.
 for noise in () if os.environ.get("HOT_TEST_LONG") else solved:
     works("phantom", "-o", f"{noise}.nii.gz", "--truth", f"{noise}_truth.nrrd", "--snr", 20, "--b", 3000, "--noise",
           noise, "--seed", 32, "--voxels", 60)

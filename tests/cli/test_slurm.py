@@ -136,7 +136,7 @@ try:
         name = f"sub-{subject}/dwi/sub-{subject}_model-hot_param-direction_dwimap.nii.gz"
         check(open(f"out/{name}", "rb").read() == open(f"alone/{name}", "rb").read(), f"{name}: the same bytes")
 
-    # Again: no job is sent. With a GPU: the jobs ask for it (there is none, so that they fail, and say so).
+    # Again: no job is sent. With a GPU: the jobs request it (there is none, so that they fail with a message).
     before = len(os.listdir(".snakemake/slurm"))
     snakemake("out").wait()
     check(len(os.listdir(".snakemake/slurm")) == before, "finished jobs are not repeated")
@@ -145,7 +145,7 @@ try:
     while job.poll() is None:
         asked += ask("squeue", "-h", "-o", "%j %b")
         time.sleep(.1)
-    check("hotfiber-learn gres:gpu:1" in asked or "hotfiber-learn gres/gpu:1" in asked, f"GPUs are asked for: {asked}")
+    check("hotfiber-learn gres:gpu:1" in asked or "hotfiber-learn gres/gpu:1" in asked, f"GPUs are requested: {asked}")
 finally:
     for process in running[::-1]:
         process.terminate()

@@ -65,11 +65,11 @@ shutil.copy("raw/sub-01/dwi/sub-01_dwi.bvec", "raw/sub-04/dwi/sub-04_dwi.bvec")
 phantom("raw/sub-03/dwi/sub-03_dwi.nii.gz", seed=3)
 phantom("raw/sub-02/ses-x/dwi/sub-02_ses-x_dwi.nii.gz", seed=5) # which was done before
 done = snakemake()
-check(done.jobs["learn"] == 3 and done.jobs["report"] == 3, f"only what changed: {done.jobs} {done.stdout[-1500:]}")
+check(done.jobs["learn"] == 3 and done.jobs["report"] == 3, f"only changed scans: {done.jobs} {done.stdout[-1500:]}")
 check(table("out")["sub-04"]["status"] == "done", "and it is done")
 check(done.returncode == 0 and "4 of 4 scans" in done.stdout, f"all done: {done.stdout[-1500:]}")
 
-# A GPU is asked for by the jobs that use one.
+# Jobs that use a GPU request one.
 done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", "bids=raw",
                        "out=new", "gpu=1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 gpus = {rule: f"gpu={int(rule in ('learn', 'part'))}" for rule in ("learn", "part", "merge", "report")}
@@ -101,7 +101,7 @@ for profile, more in (("local", []), ("slurm", ["--until", "learn"])):
                            f"command={os.path.abspath('bin/hotfiber-bids')}"], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500, check=False)
     check(done.returncode == 0, f"{profile}: {done.returncode} {done.stdout[-3000:]}")
-    check(done.stdout.count("left out: ") >= 5, f"{profile}: names that are none are told: {done.stdout[:1000]}")
+    check(done.stdout.count("left out: ") >= 5, f"{profile}: bad names are listed: {done.stdout[:1000]}")
     check(not [name for _, _, names in os.walk(".") for name in names if name == "PWNED"], f"{profile}: executed")
 bids(wild, "wild_alone", "participant", "--skip-bids-validation", "--hotfiber-options", "--device cpu")
 name = "sub-01/dwi/sub-01_model-hot_param-direction_dwimap.nii.gz"

@@ -1,4 +1,4 @@
-# Every global symbol of the libraries bears the prefix: nothing of ours meets anything of a host's.
+# Every global symbol of the libraries has the prefix, so that it cannot clash with a host's.
 set -eu
 failed=0
 # libhotview, libhotvtk and the Python package are there where what they need is.

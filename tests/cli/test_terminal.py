@@ -1,5 +1,4 @@
-"""What a user at a terminal sees: a bar on standard error, a line of its own for errors, Ctrl-C, no NRRD on the
-screen."""
+"""A terminal's output: a bar on standard error, separate lines for errors, Ctrl-C, no NRRD on the screen."""
 import fcntl
 import json
 import pty
@@ -61,12 +60,12 @@ status, shown = at_terminal(["run", "-i", "few.nrrd", "-o", "out"])
 check(status == 0, f"status {status}: {shown}")
 check("[####" in shown and "100 %" in shown, "a bar is drawn")
 lines = [line.split("\r")[-1] for line in shown.replace("\r\n", "\n").split("\n")]
-check(any(line.startswith("  voxels in the mask") for line in lines), f"the table begins on a line of its own: {lines}")
+check(any(line.startswith("  voxels in the mask") for line in lines), f"the table begins on a new line: {lines}")
 check(not any("%]" in line or ("..." in line and "voxels in" in line) for line in lines), "bars and text do not mix")
 stages = {line.split("[")[0].strip() for line in shown.replace("\n", "\r").split("\r") if "[" in line}
 check(len(stages) >= 3, f"the bar says what is done: {stages}")
 
-QUICK = ["run", "-i", "dwi.nrrd", "--method", "maxima"] # where it does not matter what is computed
+QUICK = ["run", "-i", "dwi.nrrd", "--method", "maxima"] # if the method does not matter
 status, shown = at_terminal([*QUICK, "-o", "quiet", "--quiet"])
 check(status == 0 and "#" not in shown and "%" not in shown, f"--quiet: {shown}")
 
@@ -88,7 +87,7 @@ def events(text):
     """Every line an object of JSON; the fractions of a stage only grow; the end is the last."""
     found = [json.loads(line) for line in text.replace("\r\n", "\n").splitlines()]
     check(found[-1]["event"] == "end" and [e["event"] for e in found].count("end") == 1, f"the end: {found[-1]}")
-    check(all(a["elapsed"] <= b["elapsed"] for a, b in zip(found, found[1:])), "time goes on")
+    check(all(a["elapsed"] <= b["elapsed"] for a, b in zip(found, found[1:])), "time never decreases")
     steps = [e for e in found if e["event"] == "progress"]
     for one, two in zip(steps, steps[1:]):
         check(set(one) == {"event", "stage", "fraction", "elapsed"} and 0 <= one["fraction"] <= 1, f"{one}")
@@ -103,7 +102,7 @@ check(len({e.get("stage") for e in found}) >= 4 and found[-1]["status"] == 0, f"
 check(any(e["event"] == "note" and "text" in e for e in found) and "voxels in the mask" in done.stdout.decode(),
       "notes are JSON, the table is not")
 status, shown = at_terminal(["run", "-i", "few.nrrd", "-o", "json", "--force", "--quiet", "--progress", "json"])
-check(status == 0 and {e["event"] for e in events(shown)} == {"progress", "end"}, "--quiet: progress, as asked for")
+check(status == 0 and {e["event"] for e in events(shown)} == {"progress", "end"}, "--quiet: the requested progress")
 done = hotfiber("fit", "-i", "no\"such\n.nrrd", "-o", "x.nrrd", "--progress", "json")
 found = events(done.stderr)
 check(done.returncode == 1 and [e["event"] for e in found] == ["error", "end"] and found[-1]["status"] == 1 and
@@ -114,7 +113,7 @@ status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "stopped", "--method
                             keys=b"\x03")
 check(status == 1, f"Ctrl-C: status {status}")
 last = shown.replace("\r\n", "\n").rstrip("\n").split("\n")[-1].split("\r")[-1]
-check(last.startswith("hotfiber run: cancelled"), f"Ctrl-C: the message has a line of its own: {last}")
+check(last.startswith("hotfiber run: cancelled"), f"Ctrl-C: the message is on a new line: {last}")
 check(tree() == before, "Ctrl-C leaves nothing")
 
 status, shown = at_terminal(["fit", "-i", "dwi.nrrd", "--quiet"])

@@ -1,4 +1,4 @@
-"""Signals have no unit: what is found in them does not depend on it, from 1e-30 to 1e30 times what scanners write."""
+"""Results do not depend on the unit of the signals, from 1e-30 to 1e30 times scanners' values."""
 import shutil
 
 import nibabel

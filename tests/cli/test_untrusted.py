@@ -1,6 +1,6 @@
-"""Data of unknown origin: small files that ask for much, names that lead elsewhere, text that plays with a terminal,
-records that hold other options than they should. What they cost is bounded in memory (the largest resident set), disk
-(the largest file) and time of the processor, none of which depends on the machine's other work."""
+"""Data of unknown origin: small files that claim large sizes, names that lead elsewhere, text that controls a terminal,
+records with unexpected options. Their cost is bounded in memory (the peak resident set), disk (the largest file) and
+CPU time, none of which depends on the machine's other work."""
 import gzip
 import json
 import resource
@@ -16,7 +16,7 @@ os.mkdir("untrusted")
 os.chdir("untrusted")
 MEMORY, DISK, SECONDS = (300 if not SANITIZED else 2000) << 20, 64 << 20, 4 if not SANITIZED else 60
 SHORT = 2 if not SANITIZED else SECONDS  # what unpacks half a gigabyte does not end in it
-AGAIN = os.environ.get("HOT_TEST_ONLY", "")  # a part of the names of what is tried
+AGAIN = os.environ.get("HOT_TEST_ONLY", "")  # a part of the cases' names
 
 
 def bounded(*arguments, stdin=subprocess.DEVNULL, seconds=SECONDS, **more):
@@ -42,7 +42,7 @@ def bounded(*arguments, stdin=subprocess.DEVNULL, seconds=SECONDS, **more):
 
 
 def cheap(what, arguments, expected=1, says="", **more):
-    """The call ends with this status, a line that says so, and within the bounds."""
+    """The call ends with this status and message, and within the bounds."""
     if AGAIN not in what:
         return
     status, errors, _, memory = bounded(*arguments, **more)
@@ -89,7 +89,7 @@ def info(name):
     return ["info", "-i", name]
 
 
-# ---- Headers that ask for much --------------------------------------------------------------------------------------
+# ---- Headers that claim large sizes ---------------------------------------------------------------------------------
 
 for n in range(1, 4):
     put(f"f{n}.raw", bytes(8))
@@ -209,7 +209,7 @@ for place in "/dev/zero", "/dev/full", "fifo", "/", "/dev/null", "/proc/self/mem
     os.symlink(name, part)
     cheap(f"{place} as a part", ["merge", "parts", "-o", "out"])
     os.remove(part)
-    cheap(f"{place} as what was learned", ["run", "-i", good, "--learned", name, "-o", "out"])
+    cheap(f"{place} as a model", ["run", "-i", good, "--learned", name, "-o", "out"])
     if place != "fifo":  # that one waits for a writer, see below
         for option in "-i", "--mask", "--bval", "--grad", "--response":
             rest = [] if option == "-i" else ["-i", good]
@@ -217,7 +217,7 @@ for place in "/dev/zero", "/dev/full", "fifo", "/", "/dev/null", "/proc/self/mem
     os.makedirs("done", exist_ok=True)
     os.symlink(name, "done/report.json")
     cheap(f"{place} as report.json", ["report", "done"])
-    cheap(f"{place} as report.json of what is replaced", ["run", "-i", good, "--grad", "grad.b", "-o", "done",
+    cheap(f"{place} as report.json of the replaced run", ["run", "-i", good, "--grad", "grad.b", "-o", "done",
                                                           "--force"])
     os.remove("done/report.json")
 with open("long.nrrd", "wb") as file:  # a part that is one endless line

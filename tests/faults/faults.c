@@ -42,7 +42,7 @@ static void show_callers(int number)
 __attribute__((constructor)) static void begin(void)
 {
     void *callers[1];
-    (void)backtrace(callers, 1); /* it asks for memory the first time */
+    (void)backtrace(callers, 1); /* it allocates memory the first time */
     only = getenv("HOT_FAULT_ONLY");
     if (getenv("HOT_FAULT_TRACE")) {
         traced = 1;
@@ -209,7 +209,7 @@ FILE *fopen(const char *path, const char *mode)
     return fails("fopen") ? NULL : REAL(FILE *, fopen, const char *, const char *)(path, mode);
 }
 
-/* What ferror() tells afterwards. */
+/* The result of ferror() afterwards. */
 static size_t error_of(FILE *file)
 {
     file->_flags |= 0x20;
@@ -252,7 +252,7 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t at)
     return fails("pwrite") ? -1 : REAL(ssize_t, pwrite, int, const void *, size_t, off_t)(file, data, bytes, at);
 }
 
-/* What fortified programs call instead. */
+/* The functions that fortified programs call instead. */
 int __open_2(const char *path, int flags) { return open(path, flags, 0); }
 ssize_t __read_chk(int file, void *to, size_t bytes, size_t room)
 {

@@ -1,5 +1,5 @@
-"""Every call of the system fails in turn while the programs work: one line that says so, nothing half written, nothing
-left, what stood there before as it was, no hang; or, where the call did not matter, a result that is whole."""
+"""Every system call fails in turn while the programs work: they print one line, write nothing half, leave nothing,
+keep existing files and do not hang; or, if the call did not matter, the result is complete."""
 import os
 import re
 import shutil
@@ -81,9 +81,9 @@ def all_in_turn(name, words, calls, says="", earlier=(), may_stay="", again=Fals
                 check(False, what + ": hangs")
                 continue
             text = done.stderr.decode(errors="replace")
-            if "HDF5-DIAG" in text: # HDF5 prints by itself until it has started, and at its end if it has not
+            if "HDF5-DIAG" in text: # HDF5 prints until it has started, and at its end if it has not
                 text = "\n".join(line for line in text.splitlines() if line.startswith("hotfiber "))
-            if "Fontconfig error" in text: # which prints by itself
+            if "Fontconfig error" in text: # fontconfig prints
                 text = text[text.rfind("\nhotfiber "):].strip() if "\nhotfiber " in text else ""
             lines = [line for line in text.splitlines() if not line.startswith(("warning: ", says + "warning: "))]
             if done.returncode == 0:

@@ -1,4 +1,4 @@
-/* To stand in for libcuda.so.1: a driver with which nothing works. HOT_NO_CUDA=N is what cuInit says (CUresult): 100 no
+/* Replaces libcuda.so.1 by a driver with which nothing works. HOT_NO_CUDA=N is the result of cuInit (CUresult): 100 no
  * device, 2 out of memory, 46 busy, 719 lost, 803 of another version than the kernel's module, 999 unknown.
  * HOT_NO_CUDA_SEEN: a file that is made when a program has loaded this. */
 #include <stdio.h>
@@ -43,7 +43,7 @@ int cuDeviceGetCount(int *count)
     return result();
 }
 
-/* Every function that is asked for fails likewise. */
+/* Every requested function fails in the same way. */
 static int fails(void) { return result(); }
 
 int cuGetProcAddress(const char *name, void **function, int version, unsigned long flags)

@@ -1,5 +1,5 @@
-"""A machine whose GPU is not there, full, lost, or of a driver that does not fit, by a driver of the test's own: by
-default the CPU does the work, with the same result; where a GPU was asked for one line says why not."""
+"""A machine whose GPU is missing, full, lost, or has another driver version, by a fake driver: by default the CPU does
+the work, with the same result; an explicit --device cuda fails with one line that tells why."""
 import os
 import shutil
 import subprocess

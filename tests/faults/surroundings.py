@@ -47,7 +47,7 @@ works("phantom", "phantom", "--layout", "mixture", "--size", "8,8,6", "--seed", 
 learns = ["run", "--device", "cpu", "-i", os.path.abspath("dwi.nii.gz"), "-o"]
 works("run", *learns, "whole")
 whole = content("whole")
-# Learning is most of a run. What threads and memory do to it is seen below; the rest is the same with what was learned.
+# Learning takes most of a run. Threads and memory are tested with it below; the rest uses learned priors.
 works("learn", "learn", "-i", "dwi.nii.gz", "-o", "model.json")
 run = ["run", "--learned", os.path.abspath("model.json"), *learns[1:]]
 check(len(whole) > 5, "a run leaves files: %s" % sorted(whole))
@@ -152,7 +152,7 @@ for when in (0, 2 ** 33):
     works("a clock that says %d" % when, *run, "clock%d" % (when > 0))
     check(content("clock%d" % (when > 0)) == whole, "a clock that says %d: the same bytes" % when)
 
-# ---- Two runs into the same folder: one of them is whole there, the other says so
+# ---- Two runs into the same folder: the result of one is complete, the other fails with a message
 two = [subprocess.Popen([HOT, *run, "both", "--quiet", "--force"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
        for _ in range(2)]
 ends = [(process.communicate()[1].decode(), process.returncode) for process in two]
@@ -161,7 +161,7 @@ check(all(status == 0 or (status == 1 and text.count("\n") == 1) for text, statu
 check(content("both") == whole, "two runs into one folder: it holds one of them")
 check(not [entry for entry in os.listdir(".") if entry.startswith(".part-")], "two runs: %s" % os.listdir("."))
 
-# ---- A disk that is full: a file system of its own, of so many KB
+# ---- A full disk: a file system of so many KB
 os.mkdir("disk")
 if os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode == 0:
     script = ('mount -t tmpfs -o size="$1"k none disk || exit 99; shift; "$@"; status=$?; find disk -mindepth 1 >left; '
@@ -181,7 +181,7 @@ if os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], stderr=subpro
 else:
     print("not tried without root: a disk that is full")
 
-# ---- kill -9 at random moments: what is there is whole, and the next run clears up what the killed one left
+# ---- kill -9 at random moments: files are complete, and the next run removes the killed one's leftovers
 moments = random.Random(20261125)
 begin = time.monotonic()
 works("how long a run takes", *learns, "timed")

@@ -28,8 +28,8 @@ for name in $(cd "$source/tests/fuzz/corpus" && ls); do
     programs="$programs -object $program"
 done
 llvm-profdata merge -o all.profdata ./*.profraw
-# What reads bytes or words that others made. Functions that write are not what is asked for here: files that have both
-# are counted by their readers' lines all the same.
+# Code that reads other programs' bytes or words. Functions that write do not matter here, but files with both count by
+# their readers' lines.
 readers="nrrd/nrrdheader nrrd/nrrddata nrrd/nrrd_read nrrd/nrrd_dwi nrrd/nrrd_values nrrd/nrrd_frame nrrd/tensor_file
     nrrd/tensor_frame nrrd/response_keys nifti/nifti_read mrtrix/mif_header mrtrix/mif_read mrtrix/response_file
     common/gradient_files common/stream common/input"

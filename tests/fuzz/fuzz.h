@@ -12,8 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What all contexts of a target take memory from. replay.c lets its calls fail one after the other; a fuzzer does not.
- * The target and replay.c share it: weak, as a fuzzer brings no replay.c. */
+/* The allocator of all contexts of a target. replay.c lets its calls fail one after the other; a fuzzer does not. The
+ * target and replay.c share it: weak, because a fuzzer has no replay.c. */
 __attribute__((weak)) starved fuzz_memory = {.fail_at = -1};
 
 /* A context on one thread of the CPU; NULL where its own memory fails. options: NULL, or with callbacks in it. */

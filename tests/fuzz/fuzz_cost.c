@@ -1,7 +1,7 @@
-/* Fuzz target: what reading a file costs. The first line says by a letter how it is read, then what its name ends in,
- * the rest is its content: "d nhdr", "d nii z" (z: packed by gzip). Memory is counted, all that the context gives: the
- * most at a time and the number of requests are bounded by the bytes of the file, those of a packed one by what they
- * can unpack to. So is the processor's time of the call, generously.
+/* Fuzz target: the cost of reading a file. The first line has a letter for the reader and the suffix of its name, the
+ * rest is its content: "d nhdr", "d nii z" (z: compressed by gzip). The context's memory, peak and number of
+ * allocations, is bounded by the bytes of the file, or by what a compressed file can unpack to. So is the processor's
+ * time of the call, generously.
  *   d data  m mask  v image  t tensors  h harmonics  p directions  r response  b .bval and .bvec  g .b
  *   l what was learned  k a part of a run  e report.json */
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 
 #include "fuzz.h"
 
-enum { AHEAD = 16 /* bytes before what is given, with its size */, NAME = 64, WORD = 8 };
+enum { AHEAD = 16 /* bytes in front of each block, with its size */, NAME = 64, WORD = 8 };
 /* Bounds: of any call, and for each byte of the file. Deflate shrinks at most 1032-fold. */
 static const size_t bytes_once = 4 << 20, bytes_each = 96, requests_once = 500, requests_each = 1, unpacked = 1032;
 static const double seconds_once = 2, seconds_each = 2e-5;

@@ -1,10 +1,10 @@
-/* Fuzz target: files that belong together: headers with data files of their own, pairs, tables beside an image, pipes,
- * data that are left in their file. The first line says by letters how they are read, each `@@NAME` line begins a
- * file, `@@NAME/` makes a folder; the first file is the one that is read. Letters:
+/* Fuzz target: files that belong together: headers with data files, pairs, tables next to an image, pipes, out-of-core
+ * data. The letters of the first line choose the readers, each `@@NAME` line begins a file, `@@NAME/` makes a folder;
+ * the first file is the one that is read. Letters:
  *   d data  m mask  v image  n noise map  t tensors  h harmonics  p directions  r response(s)
  *   w data stay in their file  s a sample of them  b t.bval and t.bvec are given  g t.b is given
  *   i standard input, a pipe  f standard input, a file  x and a digit: cancelled after so many reports of progress
- * What could be read and has a format of ours is written, read again, and the same. */
+ * Files that could be read and can be written are written, read again and compared. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>

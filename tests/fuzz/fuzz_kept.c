@@ -58,7 +58,7 @@ static int when_found(void *user, const char *stage, double fraction)
     return stat(user, &about) == 0 && about.st_size > 2000;
 }
 
-/* Ends a run that has read all that was kept: what comes then, files with all their syncs, is as of any other run.
+/* Ends a run that has read all kept files: the rest, output files with all their syncs, is that of any other run.
  * user: its input; one without changes goes to the end, one of what was learned to where that is used. */
 static int when_read(void *user, const char *stage, double fraction)
 {

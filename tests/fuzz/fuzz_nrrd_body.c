@@ -1,5 +1,5 @@
-/* Fuzz target: NRRD by its structure. A sound header is made from the first bytes (type, sizes, encoding, byte order,
- * skips, where a line of its own is put in), so that the samples behind it are reached every time. */
+/* Fuzz target: NRRD by its structure. The first bytes make a valid header (type, sizes, encoding, byte order, skips,
+ * position of an additional line), so that the samples are reached every time. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 
 enum { WORDS = 40 };
 
-static const cli_command command = {"demo", "a command", "-i FILE [options]", "What it does.\n\nExample: demo", 2};
+static const cli_command command = {"demo", "a command", "-i FILE [options]", "A description.\n\nExample: demo", 2};
 
 static void parse_command(int argc, char **argv)
 {

@@ -49,7 +49,7 @@ static void contract(hot_context *context, const char *spec)
     }
 }
 
-/* Tunes one shape, and takes the table that comes of it for a product. */
+/* Tunes one shape, and uses the resulting table for a product. */
 static void tune(hot_context *context, const char *text)
 {
     static float a[64], b[64], c[64];
@@ -62,7 +62,7 @@ static void tune(hot_context *context, const char *text)
         return;
     for (int i = 0; i < 4; i++)
         if (size[i] > 8 && size[i] <= 4096)
-            size[i] %= 8; /* what is refused stays */
+            size[i] %= 8; /* refused values stay */
     if (hot_contract_tuning_create(context, NULL, &tuning) == HOT_OK &&
         hot_contract_tune(context, tuning, precision, size[0], size[1], size[2], size[3] % 9, 0, &chosen, &best,
                           &usual) == HOT_OK) {

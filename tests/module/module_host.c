@@ -1,6 +1,5 @@
 /* The module in a host's process, where it must never print, exit or leave anything: loaded, run, closed and loaded
- * again; from threads, two at once, aborted anywhere, with arguments that mean nothing; beside a host that uses Teem
- * itself.
+ * again; from threads, two at once, aborted anywhere, with meaningless arguments; in a host that uses Teem itself.
  *
  *   test_module_host libHotFiberLib.so dwi.nrrd      in an empty folder but for the data */
 #include "check.h"
@@ -338,7 +337,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 2;
     library = argv[1], data = argv[2];
-    /* Whatever the module prints goes here. */
+    /* Anything that the module prints goes here. */
     int printed = open("printed.txt", O_RDWR | O_CREAT | O_TRUNC, 0600), out = dup(1), errors = dup(2);
     fflush(stdout);
     put("zero.nrrd", "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 12 12 5\nencoding: raw\n\n", 720);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the dynamic linker finds first: this program is linked with -rdynamic. */
+/* The dynamic linker finds these first: this program is linked with -rdynamic. */
 __attribute__((visibility("default"))) const char *airTeemVersion = "1.99.0";
 
 typedef int entry_point(int argc, char *argv[]);

@@ -49,7 +49,7 @@ for group in root.findall("parameters"):
         check(parameter.tag in KINDS, f"{name}: {parameter.tag}")
         tags = [child.tag for child in parameter]
         places = [ORDER.index(tag) for tag in tags]
-        check(places == sorted(places), f"{name}: the order CTK asks for: {tags}")
+        check(places == sorted(places), f"{name}: the order that CTK needs: {tags}")
         check(all(tags.count(tag) == 1 for tag in tags if tag != "element"), f"{name}: twice: {tags}")
         check({"name", "description", "label"} <= set(tags), f"{name}: {tags}")
         check(re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) is not None, name)
@@ -133,7 +133,7 @@ colors, header = read_nrrd("dec.nrrd")
 vectors = ours.reshape(3, 3, *ours.shape[1:], order="F")
 check(np.allclose(colors, np.abs(vectors).sum(1), atol=1e-6) and header["kinds"].startswith("RGB-color"), "colours")
 
-# What a killed run left goes, what another holds stays; links are written through, as by the command.
+# A killed run's leftovers are removed, those in use stay; links are followed, as by the command.
 os.makedirs("far/.part-4000001-7-there.nrrd/deep")
 os.mkdir(".part-4000001-7-other.nrrd")
 os.symlink("far/there.nrrd", "l.nrrd")
@@ -172,7 +172,7 @@ for options in (["--method", "maxima", "--starts", "9"], ["--starts", "9"], ["--
     said = theirs.stderr.replace("hotfiber run: --", "HotFiber: ").replace("; see `hotfiber run --help`", "")
     check(ours.returncode == 1 and theirs.returncode == 2 and ours.stderr == said, f"{options}: {ours.stderr} {said}")
 
-# Denoised as the command does it; a dash for an underscore; a flag that is not known is told of, and nothing else.
+# Denoised as by the command; a dash for an underscore; an unknown flag gives a warning, and nothing else.
 done = program("--denoise", "--max-fibers", "2", "--zoom", "3", "--device", "cpu", "--peaks", "p.nrrd", "dwi.nrrd")
 works("run", "-i", "dwi.nrrd", "-o", "out4", "--device", "cpu", "--denoise", "--max_fibers", 2, "--quiet")
 check(done.returncode == 0 and np.array_equal(read_nrrd("p.nrrd")[0], read_nrrd("out4/peaks.nrrd")[0]),

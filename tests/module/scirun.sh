@@ -21,10 +21,10 @@ done
 teem-unu permute -i dwi.nrrd -p 3 0 1 2 -o front.nrrd
 scirun_run front.nrrd sent >said.txt || fail "volumes first: $(cat said.txt)"
 same sent_1.nrrd out/fiber_1.nrrd
-# fewer fibres: the third field is there, and empty
+# fewer fibres: the third field exists, and is empty
 scirun_run dwi.nrrd few 2 maxima >said.txt || fail "two fibres: $(cat said.txt)"
 teem-unu minmax few_3.nrrd | grep -q '^max: 0' || fail "a third fibre of two"
-# what is no diffusion data, and what cannot be done, is said
+# errors about other data and impossible options
 scirun_run out/tensors.nrrd no >said.txt && fail "tensors were taken"
 grep -q '^error: .*DWMRI' said.txt || fail "tensors: $(cat said.txt)"
 scirun_run dwi.nrrd no 9 signal >said.txt && fail "nine fibres"

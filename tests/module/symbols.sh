@@ -1,4 +1,4 @@
-# What is visible: what a host looks for, and hot_*. What is not: everything of Teem, and main.
+# Visible: the symbols that a host looks up, and hot_*. Hidden: everything of Teem, and main.
 set -eu
 library=$HOT_BUILD/lib/libHotFiberLib.so
 nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | sort >visible.txt

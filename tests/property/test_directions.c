@@ -1,5 +1,5 @@
-/* What must hold for directions whatever the implementation: turning the tensor turns the answer, scaling it scales the
- * lengths, reversing an axis reverses it, many starts find what the scan finds. */
+/* Properties of directions that do not depend on the implementation: rotating the tensor rotates the answer, scaling it
+ * scales the lengths, reversing an axis reverses it, many starts find the same as the scan. */
 #include "kernels/forms3.h"
 
 #include <hotfiber/directions.h>
@@ -9,8 +9,8 @@ enum { ITEMS = 400, KEEP = 8 };
 static const hot_directions_options options = {.size = sizeof options, .max_directions = KEEP, .threshold = 0.3,
                                                .min_angle = 5};
 
-/* Every direction of a (turned by r) is one of b's within `degrees`, lengths within a thousandth. Peaks near the
- * threshold may be on either side of it: only those above `above` of the largest are asked for. */
+/* Every direction of a (rotated by r) is one of b's within `degrees`, lengths within a thousandth. Peaks near the
+ * threshold may be on either side of it: only those above `above` of the largest are compared. */
 static int same(const float *a, int count_a, const float *b, int count_b, double r[3][3], double length, double above,
                 double degrees)
 {
@@ -94,7 +94,7 @@ int main(void)
         CHECK(bad_starts <= ITEMS / 100, "order %d: 64 starts and the scan differ in %d of %d tensors", order,
               bad_starts, ITEMS);
     }
-    /* what is refused, and how it is said */
+    /* refusals and their messages */
     hot_directions_options wrong = options;
     wrong.max_directions = 17;
     CHECK(hot_directions_f32(context, &wrong, 4, 1, rows, 15, NULL, a, NULL) == HOT_ERROR_ARGUMENT &&

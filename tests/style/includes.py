@@ -7,7 +7,7 @@ SOURCE = os.environ["HOT_SOURCE"]
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "includes.txt")
 TOPS = ("kernels", "plugin", "viz", "bench")
 SUFFIXES = (".c", ".h", ".inc", ".cc", ".cu", ".cuh")
-BASES = ("kernels", "plugin", "viz", "", "tests")  # beside the file's own folder
+BASES = ("kernels", "plugin", "viz", "", "tests")  # in addition to the file's own folder
 GENERATED = ("logo.inc",)
 HOST = "plugin/module/scirun"  # compiled within another program
 

@@ -1,6 +1,6 @@
-"""What is read goes through one gate, plugin/io/common/file_open.c, which knows devices, pipes, and how much a file may
-hold: nothing else of plugin and viz opens a file for reading, or reads standard input. Files that are written, folders
-and the system's own are named here with their reason."""
+"""All input goes through one gate, plugin/io/common/file_open.c, which checks for devices, pipes and sizes: no other
+code of plugin and viz opens a file for reading, or reads standard input. Exceptions (output files, folders, system
+files) are listed here with their reason."""
 import os
 import re
 import sys
@@ -15,7 +15,7 @@ EXCEPTIONS = {
     "plugin/io/common/temporary_folder.c": "folders",
     "plugin/run/folder.c": "folders",
     "plugin/run/resume.c": "written, and its own folder locked",
-    "plugin/module/example_host.c": "an example, of its own files",
+    "plugin/module/example_host.c": "an example, which reads its own files",
     "viz/render/picture.c": "written", "viz/window/window_dump.c": "written",
 }
 
@@ -35,7 +35,7 @@ for folder in ("plugin", "viz"):
                 if found and path in EXCEPTIONS:
                     used.add(path)
                 elif found:
-                    wrong.append(f"{path}:{number}: {found.group()}: what is read goes through hot_file_open")
+                    wrong.append(f"{path}:{number}: {found.group()}: input must go through hot_file_open")
 wrong += [f"{path} is an exception and needs none" for path in EXCEPTIONS if path not in used]
 if read < 100:
     wrong.append(f"only {read} files were found in {SOURCE}")

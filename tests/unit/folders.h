@@ -1,4 +1,4 @@
-/* What a test finds in a folder, and clearing it. */
+/* Lists and clears folders of tests. */
 #ifndef HOT_TESTS_FOLDERS_H
 #define HOT_TESTS_FOLDERS_H
 

@@ -26,7 +26,7 @@ static void give_back(void *user, void *memory)
 static int released;
 static void release(hot_context *context, void *kept)
 {
-    CHECK(hot_context_kept(context, HOT_KEPT_BATCH) == kept, "released with what was kept");
+    CHECK(hot_context_kept(context, HOT_KEPT_BATCH) == kept, "released with the kept memory");
     hot_context_free(context, kept); /* the context still works */
     released++;
 }

@@ -1,4 +1,5 @@
-/* What denoising took of the signals' shape is put back, and nothing else is: fibres whose removed part is known. */
+/* The part of the signals' shape that denoising removed is restored, and nothing else: fibres with a known removed
+ * part. */
 #include <math.h>
 #include <string.h>
 
@@ -14,15 +15,15 @@ static const hot_grid grid = {.size = {NX, NY, NZ}, .to_world = {{2, 0, 0, 0}, {
 
 typedef struct world {
     hot_context *context;
-    hot_dwi *before, *after; /* with the noise, and without what is taken for noise */
+    hot_dwi *before, *after; /* noisy, and denoised */
     float noisy[ALL * VOLUMES], clean[ALL * VOLUMES]; /* voxel after voxel; clean: what denoising should make of it */
     double g[3 * VOLUMES], harmonics[VOLUMES * TERMS];
 } world;
 
 static world w;
 
-/* Noise of deviation 1 about fibres that point anywhere, of degrees 2 and 4; of the latter `shape` is taken for noise,
- * in voxels of i < edge. */
+/* Noise of deviation 1 about randomly oriented fibres, of degrees 2 and 4; denoising removed `shape` of the latter, in
+ * voxels of i < edge. */
 static void make(double shape, int edge, int directions)
 {
     static float signals[VOLUMES * ALL];
@@ -142,7 +143,7 @@ static void test_odd(void)
 {
     static float one[ALL * VOLUMES];
     make(1.5, NX, 6);
-    CHECK(restore() == 0, "six directions were looked at");
+    CHECK(restore() == 0, "six directions were used");
     end();
     make(1.5, NX, EACH);
     hot_dwi_destroy(&w.before);
@@ -161,7 +162,7 @@ static void test_odd(void)
     double rms, left = 0;
     for (int n = 0; n < ALL; n++)
         left = n == 100 ? left : fmax(left, largest(w.noisy, w.after->data, n, 0, 4, &rms));
-    CHECK(left < 1e-4, "beside a voxel that is no number %g is missing", left);
+    CHECK(left < 1e-4, "next to a voxel of NaN %g is missing", left);
     memcpy(one, w.after->data, sizeof one);
     memcpy(w.after->data, w.clean, sizeof w.clean);
     for (int v = 0; v < VOLUMES; v++)
@@ -180,7 +181,7 @@ static void test_odd(void)
 /* Cancels at the poll whose number has come down to 0, and from then on. */
 static int cancel(void *polls) { return --*(int *)polls < 0; }
 
-/* Cancelled at any moment it says so. */
+/* Cancelled at any moment it returns HOT_ERROR_CANCELLED. */
 static void test_cancelled(void)
 {
     int cancelled = 0, polls;

@@ -1,5 +1,5 @@
-/* Signals of chosen voxels are those of hot_dwi_read, however samples lie in memory; walks through a mask meet each of
- * its voxels once; a sample is evenly spread; a summary that is kept gives the same mask and noise as none. */
+/* Signals of chosen voxels are those of hot_dwi_read for every memory layout; iterating over a mask visits each voxel
+ * once; a sample is evenly spread; a cached summary gives the same mask and noise as none. */
 #include "check.h"
 #include "core/fields.h"
 #include "dwi/dwi_private.h"
@@ -93,7 +93,7 @@ static void test_sample(hot_context *context)
     }
 }
 
-/* What is forgotten lies before `end`: the other voxels' samples are as they were. */
+/* Only samples before `end` are released: the others do not change. */
 static void test_forget(hot_context *context, hot_dwi *dwi, size_t end, int gone, const char *what)
 {
     const size_t voxels = hot_grid_voxels(&dwi->grid), count = voxels * dwi->volumes, before_end = end * dwi->volumes;

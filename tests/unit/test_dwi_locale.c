@@ -1,4 +1,4 @@
-/* A host program with a decimal comma: files are read and written the same, and its locale is left as it was. */
+/* A host program with a decimal comma: files are read and written the same, and its locale does not change. */
 #include "check.h"
 #include "core/fields.h"
 
@@ -9,7 +9,7 @@ int main(void)
 {
     enum { VOLUMES = 4, VOXELS = 8 };
     char here[4096], made[4300];
-    /* a locale of our own making, where the machine has the sources of locales */
+    /* a locale that the test makes, if the machine has the sources of locales */
     if (!getcwd(here, sizeof here))
         return 1;
     snprintf(made, sizeof made, "%s/de_DE.UTF-8", here);
@@ -54,7 +54,7 @@ int main(void)
         hot_dwi_destroy(&again);
     }
     snprintf(text, sizeof text, "%g", .5);
-    CHECK(strcmp(text, "0,5") == 0, "the host goes on with %s", text);
+    CHECK(strcmp(text, "0,5") == 0, "the host now has %s", text);
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&context);
     HOT_TEST_END();

@@ -134,7 +134,7 @@ static const layer *layer_at(int i)
 static double layer_signal(int i, int j, int k) { return (void)j, (void)k, layer_at(i)->signal; }
 static double layer_decay(int i, int j, int k) { return (void)j, (void)k, layer_at(i)->decay; }
 
-/* The mask is everything from column `first` on, whatever lies there. */
+/* The mask is everything from column `first` on. */
 static void check_layers(hot_context *context, const char *what, int count, const layer *given, int first)
 {
     layers = given, layer_count = count;

@@ -1,4 +1,4 @@
-/* Mask files: any type of sample, zero and NaN outside, sizes that must be the grid's, what is refused. */
+/* Mask files: any type of sample, zero and NaN outside, sizes that must be the grid's, refusals. */
 #include "check.h"
 #include "core/fields.h"
 

@@ -140,7 +140,7 @@ int main(void)
     CHECK(strstr(hot_context_message(context), "folder"), "%s", hot_context_message(context));
     CHECK(hot_nrrd_load(context, "/no/such/file.nrrd", &nrrd) == HOT_ERROR_FILE, "%s", hot_context_message(context));
 
-    /* What a header names is found: gzip through a detached header, and a list of files in pieces. */
+    /* A header's data files are found: gzip through a detached header, and a list of files in pieces. */
     const float values[6] = {1, 2, 3, 4, 5, 6};
     Nrrd *made = NULL;
     CHECK(hot_nrrd_wrap(context, values, nrrdTypeFloat, 2, (size_t[]){3, 2}, &made) == HOT_OK, "wrap");

@@ -1,4 +1,4 @@
-/* Samples that stay in their file: how many slices are held, what is read for them, which they are. */
+/* Out-of-core samples: how many slices are in memory, which, and the bytes read for them. */
 #include "check.h"
 #include "dwi/dwi_private.h"
 #include "dwi/paged.h"

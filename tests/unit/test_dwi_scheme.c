@@ -1,4 +1,4 @@
-/* What a gradient scheme can carry, the built-in mask, and the noise, on data made for it. */
+/* The highest order of a gradient scheme, the built-in mask, and the noise, on synthetic data. */
 #include "check.h"
 #include "dwi/scheme.h"
 #include "dwi/symmetric.h"
@@ -59,7 +59,7 @@ static void test_orders(hot_context *context)
         CHECK(order == counts[n][1], "%d directions twice carry order %d", count, order);
         CHECK(hot_scheme_distinct(2 * (size_t)count, doubled) == (size_t)count, "mirrored directions count once");
     }
-    /* nearly in a plane: of full rank, but nothing but noise comes of what is across */
+    /* nearly in a plane: of full rank, but only noise is measured across it */
     static const double across[] = {.6, .03, .3, .005}; /* the last is a plane; the others are not called one */
     for (int flat = 0; flat < 4; flat++) {
         double normal[3];

@@ -1,5 +1,5 @@
-/* The averages of a data set against sums over its voxels, for every way in which samples lie in memory; the median of
- * 27 neighbours against sorting. */
+/* The averages of a data set against sums over its voxels, for every memory layout; the median of 27 neighbours against
+ * sorting. */
 #include "check.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
@@ -50,7 +50,7 @@ static void test_median(hot_context *context)
 
 enum { NX = 41, NY = 13, NZ = 7, VOXELS = NX * NY * NZ, VOLUMES = 12 };
 
-/* What summary.h says, voxel by voxel, from signals with the volumes of a voxel together. */
+/* The averages of summary.h, voxel by voxel, from signals with contiguous volumes. */
 static void check_summary(const hot_dwi *dwi, const hot_dwi_summary *summary, const float *signals, const char *what)
 {
     size_t wrong = 0;

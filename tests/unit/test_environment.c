@@ -1,5 +1,5 @@
-/* A host with traps, another rounding, denormals flushed or a team of its own threads in that state: results are those
- * of the default floating-point environment, bit for bit, and the host's is as it was afterwards and in callbacks. */
+/* A host with traps, another rounding mode, flushed denormals or a team of threads in that state: results are those of
+ * the default floating-point environment, bit for bit, and the host's is restored afterwards and in callbacks. */
 #define _GNU_SOURCE /* feenableexcept */
 #include "check.h"
 

@@ -23,7 +23,7 @@ int main(void)
     };
     const uint8_t counts[4] = {3, 1, 0, 2};
     CHECK(hot_fiber_field_create(context, &grid, 3, in[0], &fibers) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_fiber_field_max(fibers) == 3 && hot_fiber_field_grid(fibers)->size[2] == 2, "what was given");
+    CHECK(hot_fiber_field_max(fibers) == 3 && hot_fiber_field_grid(fibers)->size[2] == 2, "the given fibres");
     CHECK(memcmp(hot_fiber_field_counts(fibers), counts, 4) == 0, "counts");
     for (int v = 0; v < 4; v++)
         for (int i = 0; i < 9; i++)

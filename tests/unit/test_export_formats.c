@@ -169,7 +169,7 @@ static void fixel_folder(hot_context *context)
     FILE *file = fopen("g", "w");
     fclose(file);
     CHECK(format->write(context, fibers, "g") == HOT_ERROR_FILE && files_in(".") == 2, "a file");
-    /* what a killed process left of it goes, unless it is locked or of another name */
+    /* a killed process' leftovers are removed, unless they are locked or have another name */
     static const struct { const char *name; int locked, goes; } left[] = {
         {".part-4000001-7-f", 0, 1}, {".part-4000002-7-f", 1, 0}, {".part-4000003-7-ff", 0, 0}};
     int handles[3];
@@ -206,7 +206,7 @@ static void letters(void)
     }
 }
 
-/* In any geometry: screen right is the patient's left (or back) and screen up is up (or front); the letters say so. */
+/* In any geometry: screen right is the patient's left (or back) and screen up is up (or front), as the letters say. */
 static void layouts(void)
 {
     const hot_space spaces[] = {HOT_SPACE_RAS, HOT_SPACE_LAS, HOT_SPACE_LPS};

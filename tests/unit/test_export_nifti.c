@@ -1,4 +1,4 @@
-/* NIfTI volumes: what is written is read back; what is broken is refused with one line and leaves nothing. */
+/* NIfTI volumes: written files are read back; broken ones are refused with one line and leave nothing. */
 #include "check.h"
 
 #include <dirent.h>

@@ -48,7 +48,7 @@ static void test_locked(hot_context *context)
     unlink("locked");
 }
 
-/* The name it has meanwhile cannot be guessed, and nothing that stands there is opened. */
+/* The temporary name is unpredictable, and existing files are never opened. */
 static void test_own(hot_context *context)
 {
     hot_output one, two;
@@ -105,7 +105,7 @@ static void test_links(hot_context *context)
     const char *names[] = {"twice", "way", "way"};
     for (int i = 0; i < 3; i++) {
         if (i == 2)
-            unlink("far/away"); /* the link leads to what is not there yet */
+            unlink("far/away"); /* the link's target does not exist */
         CHECK(hot_output_begin(context, names[i], &output) == HOT_OK, "%s", hot_context_message(context));
         CHECK(strncmp(output.temporary, "far/.part-", 10) == 0, "%s is on another disk, perhaps", output.temporary);
         CHECK(hot_output_file(context, &output, &file) == HOT_OK && fprintf(file, "new%d", i) > 0, "write");
@@ -198,7 +198,7 @@ static void test_together(hot_context *context)
     }
     CHECK(reads("deep/er/two", "new") && reads("three", "new"), "all of them");
     CHECK(unlink("one") == 0 && unlink("deep/er/two") == 0 && rmdir("deep/er") == 0 && rmdir("deep") == 0 &&
-              unlink("three") == 0, "nothing beside them");
+              unlink("three") == 0, "no other files");
 }
 
 int main(void)
@@ -222,7 +222,7 @@ int main(void)
         CHECK(hot_output_check_distinct(context, "in", spared[i]) == HOT_OK, "%d", i);
     CHECK(hot_output_check_distinct(context, "/dev/null", "/dev/null") == HOT_OK, "a device");
 
-    /* given up: the old file stays, nothing else is left; committed: the new one is there */
+    /* given up: the old file stays, nothing else is left; committed: the new file replaces it */
     CHECK(hot_output_begin(context, "other", &output) == HOT_OK, "begin");
     CHECK(hot_output_file(context, &output, &file) == HOT_OK && fputs("new", file) >= 0, "write");
     CHECK(hot_output_end(context, &output, HOT_ERROR_DATA) == HOT_ERROR_DATA, "given up");
@@ -244,7 +244,7 @@ int main(void)
     CHECK(hot_output_begin(context, "a/b/file", &output) == HOT_OK, "made again");
     put("a/mine", "data");
     hot_output_discard(context, &output);
-    CHECK(access("a/b", F_OK) != 0 && access("a/mine", F_OK) == 0, "what is in use stays");
+    CHECK(access("a/b", F_OK) != 0 && access("a/mine", F_OK) == 0, "files in use stay");
     CHECK(hot_output_begin(context, "a/b/file", &output) == HOT_OK &&
               hot_output_file(context, &output, &file) == HOT_OK && hot_output_commit(context, &output) == HOT_OK &&
               access("a/b/file", F_OK) == 0, "committed: %s", hot_context_message(context));

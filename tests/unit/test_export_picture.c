@@ -36,7 +36,7 @@ struct spot {
     size_t pixels;
 };
 
-/* The pixels of a panel in which `channel` (0 red, 1 green, 2 blue) alone is bright. */
+/* The pixels of a panel in which only `channel` (0 red, 1 green, 2 blue) is bright. */
 static struct spot find_color(cairo_surface_t *image, const hot_panel *panel, int channel)
 {
     struct spot spot = {0};

@@ -98,7 +98,7 @@ static void test_pseudo_inverse(hot_context *context)
     double inverse[9], condition;
     CHECK(hot_fit_pseudo_inverse(context, 3, 3, known, NULL, inverse, &condition) == HOT_OK, "known");
     CHECK_NEAR(condition, 6, 1e-12, "condition %.17g, not 6", condition);
-    /* rank short, too few rows, NaN: errors that say so; a penalty makes up for missing rows */
+    /* deficient rank, too few rows, NaN: errors; a penalty makes up for missing rows */
     const double twice[6] = {1, 2, 2, 4, 3, 6};
     CHECK(hot_fit_pseudo_inverse(context, 3, 2, twice, NULL, inverse, NULL) == HOT_ERROR_DATA, "rank 1 accepted");
     CHECK(hot_fit_pseudo_inverse(context, 1, 2, twice, NULL, inverse, NULL) == HOT_ERROR_DATA, "1 row accepted");

@@ -42,7 +42,7 @@ int main(void)
         CHECK(hot_text_escape(text, sizeof text, cases[i].raw) == length, "%zu: length", i);
         CHECK(strcmp(text, cases[i].shown) == 0, "%zu: '%s', not '%s'", i, text, cases[i].shown);
         hot_text_escape(expected, sizeof expected, text);
-        CHECK(strcmp(text, expected) == 0, "%zu: what is escaped once stays", i);
+        CHECK(strcmp(text, expected) == 0, "%zu: escaping twice changes nothing", i);
         for (size_t room = 0; room <= length; room++) { /* cut between characters, and ended */
             memset(text, 'x', sizeof text);
             const size_t used = hot_text_escape(text, room, cases[i].raw);
@@ -55,7 +55,7 @@ int main(void)
         CHECK(strcmp(hot_context_message(context), expected) == 0, "%zu: a message", i);
         hot_context_add(context, HOT_ERROR_DATA, "%s", cases[i].raw);
         snprintf(expected, sizeof expected, "in '%s'; %s", cases[i].shown, cases[i].shown);
-        CHECK(strcmp(hot_context_message(context), expected) == 0, "%zu: what is added", i);
+        CHECK(strcmp(hot_context_message(context), expected) == 0, "%zu: in a message", i);
         hot_context_fail_parameter(context, HOT_ERROR_DATA, "mask", "%s", cases[i].raw);
         hot_context_blame(context, HOT_ERROR_DATA, "mask");
         snprintf(expected, sizeof expected, "mask: %s", cases[i].shown);

@@ -79,7 +79,7 @@ static void compare(const hot_run_fields *one, const hot_run_fields *two, const 
         other += m[v] != n[v];
         for (size_t f = 0; m[v] == n[v] && f < n[v]; f++) {
             const float *x = p + 3 * (v * FIBERS + f), *y = q + 3 * (v * FIBERS + f);
-            double length = 0, plus = 0, minus = 0; /* a fibre may lie on the border of the half sphere */
+            double length = 0, plus = 0, minus = 0; /* a fibre may be on the border of the half sphere */
             for (int d = 0; d < 3; d++) {
                 length += (double)y[d] * (double)y[d];
                 plus += ((double)x[d] - (double)y[d]) * ((double)x[d] - (double)y[d]);

@@ -1,4 +1,4 @@
-/* What the models do without enough directions or memory: refusals say what would do. */
+/* The models without enough directions or memory: refusals name what would be enough. */
 #include "model_cases.h"
 #include "starve.h"
 

@@ -100,7 +100,7 @@ static void fill_singles(const scheme *s, double even, double odd, uint64_t *sta
     }
 }
 
-/* Forms that noise drives below zero are not below zero with `positive`, others stay as they were. */
+/* Forms that noise makes negative are not negative with `positive`; others do not change. */
 static void test_positive(hot_context *context)
 {
     static const double b[] = {3000};
@@ -145,8 +145,8 @@ static void test_positive(hot_context *context)
 
 enum { TERMS6 = 28 };
 
-/* What nearest_positive makes small: the distance from `start` in the metric of the normal matrix, and the squares of
- * what is below 0. active: where it is below. */
+/* The objective of nearest_positive: the distance from `start` in the metric of the normal matrix, and the squares of
+ * negative values. active: the directions of these. */
 static double penalised(const double normal[TERMS6][TERMS6], double penalty, size_t count, const double *rows,
                         const double *start, const double *c, unsigned char *active)
 {

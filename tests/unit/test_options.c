@@ -99,7 +99,7 @@ static void test_values(void)
     CHECK(parse("one -- --order") == -1 && common.argument_count == 2 && strcmp(common.arguments[1], "--order") == 0,
           "plain arguments: %s", text);
     CHECK(parse("--order 4 --order 8") == -1 && whole == 8, "the last one counts");
-    const int gpus = hot_cuda_count(); /* one that was asked for is looked for at once */
+    const int gpus = hot_cuda_count(); /* an explicit GPU is checked at once */
     CHECK(gpus > 3 ? parse("--device cuda:3") == -1 && device == HOT_DEVICE_CUDA && device_number == 3
                    : parse("--device cuda:3") == HOT_EXIT_FAILED && strstr(text, "--device cuda:3: "), "%s", text);
     CHECK(gpus > 0 ? parse("--device cuda") == -1 && device == HOT_DEVICE_CUDA && device_number == -1
@@ -156,7 +156,7 @@ static void test_help(void)
         CHECK(strstr(text, option->name), "help leaves out %s", option->name);
     CHECK(strstr(text, "--device") && strstr(text, "--threads") && strstr(text, "--seed"), "shared options");
     CHECK(strstr(text, "First line of two that are\nbroken here.\n\nExample"), "newlines are kept: %s", text);
-    CHECK(strstr(text, "\nExample: hotfiber demo\nExample: again"), "examples stand on their own lines");
+    CHECK(strstr(text, "\nExample: hotfiber demo\nExample: again"), "examples have their own lines");
     CHECK(parse("-h") == HOT_EXIT_DONE && strstr(text, "usage: hotfiber demo -i FILE"), "-h");
 }
 

@@ -25,7 +25,7 @@ static hot_mask *all;
 static double numbers[3 * 4096];
 static float floats[3 * 4096];
 
-/* What a call has written. */
+/* The outputs of a call. */
 static unsigned char bytes[ROOM];
 static size_t used;
 

@@ -81,7 +81,7 @@ int main(void)
     CHECK(result.voxels == hot_mask_count(all.mask) && result.fibers[1] > 100 && result.fibers[2] > 10,
           "%zu voxels, %zu, %zu", result.voxels, result.fibers[1], result.fibers[2]);
 
-    /* The same by hand, with what was estimated above handed in from memory. */
+    /* The same step by step, with the estimates from above. */
     hot_mask *mask = NULL;
     hot_response *response = NULL;
     const size_t shells = hot_response_shells(all.response);
@@ -115,7 +115,7 @@ int main(void)
           hot_context_message(context));
     CHECK(memcmp(hot_tensor_field_values(tensors), hot_tensor_field_values(all.tensors), voxels * 29 * sizeof(float)) ==
               0,
-          "the stage by itself");
+          "the single stage");
     hot_tensor_field *copy = NULL;
     CHECK(hot_tensor_field_create(context, &grid, 6, "fod", hot_tensor_field_values(tensors), &copy) == HOT_OK, "%s",
           hot_context_message(context));
@@ -126,7 +126,7 @@ int main(void)
     CHECK(memcmp(hot_fiber_field_peaks(found[0]), hot_fiber_field_peaks(found[1]), voxels * 9 * sizeof(float)) == 0,
           "tensors from memory");
 
-    /* What cannot be is refused, and leaves nothing behind. */
+    /* Impossible options are refused, and leave nothing behind. */
     hot_run_fields none;
     hot_mask *small = NULL;
     hot_grid half = grid;
@@ -163,7 +163,7 @@ int main(void)
     CHECK(hot_response_create(context, 0, 8, shell_b, rows, &bad) == HOT_ERROR_ARGUMENT && !bad, "no shell");
     CHECK(hot_response_create(context, shells, 7, shell_b, rows, &bad) == HOT_ERROR_ARGUMENT && !bad, "an odd degree");
     CHECK(hot_run_compute(context, NULL, NULL, &none, NULL) == HOT_ERROR_ARGUMENT, "no data");
-    /* what was learned is asked for in memory, too */
+    /* the priors are available in memory, too */
     options = (hot_run_options){.size = sizeof options, .learned = "nothing.json"};
     CHECK(hot_run_compute(context, shared, &options, &none, NULL) == HOT_ERROR_FILE && !none.mask, "no such model");
     hot_run_fields_free(NULL);

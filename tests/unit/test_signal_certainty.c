@@ -1,4 +1,4 @@
-/* What P(k) and cones are calibrated by, beyond the fits: voxels of a population that shows what the data show. */
+/* Calibration of P(k) and cones by simulated voxels of a population that resembles the data. */
 #include "check.h"
 #include "few_directions.h"
 
@@ -9,9 +9,9 @@
 #include "fibers/signal_draw.h"
 #include "fibers/signal_posterior.h"
 
-/* P(k) that is too sure, or not sure enough, is told by voxels of a population that shows what data show: because the
- * evidence's scale is wrong; because shares and separations are, of which what is drawn from the priors themselves
- * knows nothing. */
+/* Overconfident or underconfident P(k) is detected by voxels of a population that resembles the data: if the scale of
+ * the evidence is wrong, and if shares and separations are, which voxels drawn from the priors themselves cannot
+ * show. */
 static void check_certified(hot_context *context)
 {
     enum { WEIGHTED = 20, VOLUMES = 2 + WEIGHTED, COUNT = 3000 };
@@ -45,7 +45,7 @@ static void check_certified(hot_context *context)
         learned.share[3] += 0.2 * (learned.share[1] - cases[i].single);
         learned.share[1] = cases[i].single, learned.near[0][0] = learned.near[0][1] = cases[i].near;
         options.population = &learned;
-        for (int seen = 0; seen < 2; seen++) { /* what is judged is not what is learned from */
+        for (int seen = 0; seen < 2; seen++) { /* test voxels are not those of the calibration */
             hot_signal_draw(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0.07, 91 + (uint64_t)seen, COUNT, snr, 1, scratch,
                             signals, fibers, directions);
             CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) ==
@@ -64,7 +64,7 @@ static void check_certified(hot_context *context)
                 if (tempered)
                     hot_posterior_temper(p, best, &learned);
                 for (int k = 0; k < 4; k++) {
-                    CHECK(p[best] >= p[k], "voxel %zu: %d is likelier than %d", v, k, best);
+                    CHECK(p[best] >= p[k], "voxel %zu: %d is more likely than %d", v, k, best);
                     probability[4 * v + (size_t)k] = (float)p[k];
                 }
             }

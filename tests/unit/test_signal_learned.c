@@ -1,5 +1,5 @@
-/* The priors that the signal method learns are those that the data were made with; few voxels, single fibres
- * alone, few directions; threads; memory that runs out; what is refused. */
+/* The priors that the signal method learns are those that the data were made with; few voxels, only single fibres, few
+ * directions; threads; memory that runs out; refusals. */
 #include "check.h"
 #include "few_directions.h"
 #include "starve.h"
@@ -13,9 +13,9 @@
 
 enum { MOST = 70, B0 = 6 };
 
-/* Volumes of b=0 and `weighted` of 1500 with directions on a spiral; fibres of widths of their own beside something
- * isotropic of diffusivity .9e-3 that takes 0 to `share`. Of every 4 voxels `crossing` have two fibres, at 90 degrees.
- */
+/* Volumes of b=0 and `weighted` of 1500 with directions on a spiral; fibres with individual widths and an isotropic
+ * compartment of diffusivity .9e-3 and fraction 0 to `share`. Of every 4 voxels `crossing` have two fibres, at 90
+ * degrees. */
 static hot_dwi *make(hot_context *context, uint64_t seed, size_t voxels, int weighted, double share, int crossing)
 {
     const int volumes = B0 + weighted;
@@ -224,7 +224,7 @@ static void check_starved(const hot_response *response)
     CHECK(k > 20 && status == HOT_OK, "%d allocations", k);
 }
 
-/* Few directions and much noise: the evidence is overconfident as it is, and with what drawn voxels say it is not, for
+/* Few directions and much noise: the evidence alone is overconfident; calibrated by simulated voxels it is not, for
  * voxels of another seed. */
 static void check_calibrated(hot_context *context)
 {
@@ -268,8 +268,8 @@ static void check_calibrated(hot_context *context)
     free(snr);
 }
 
-/* Voxels are drawn from the response without its own noise's bias, to which the noise of what is drawn would be added:
- * a response that was averaged from noisy magnitudes says the same of the evidence as that of data without noise. */
+/* Voxels are simulated from the response without the bias of its own noise, because simulated noise is added again: a
+ * response averaged from noisy magnitudes gives the same calibration as one of noise-free data. */
 static void check_noisy_response(hot_context *context)
 {
     enum { WEIGHTED = 64, VOLUMES = 2 + WEIGHTED, COUNT = 1000 };
@@ -314,8 +314,8 @@ static void check_noisy_response(hot_context *context)
               clean.evidence_shift[k], biased.evidence_shift[k]);
 }
 
-/* Fans: their size is learned from voxels drawn with it; with none what is learned is less than the start, and with
- * fans fewer fans are taken for crossings than without them in the evidence. Without noise numbers stay numbers. */
+/* Fans: their size is learned from simulated voxels with fans; without fans the learned size is below the start, and
+ * with fans in the evidence fewer of them are fitted as crossings. Noise-free data give finite numbers. */
 static void check_fans(hot_context *context)
 {
     enum { WEIGHTED = 64, VOLUMES = 2 + WEIGHTED, COUNT = 2000 };
@@ -437,7 +437,7 @@ static void check_refused(hot_context *context)
     }
 }
 
-/* b=0 volumes that vary by more than noise make no bias: of the noise they tell what was learned counts, never more. */
+/* b=0 volumes that vary by more than noise make no bias: the learned noise counts, never more. */
 static void check_response_sigma(void)
 {
     const hot_signal_options how = {.size = sizeof how, .response_sigma = 0.04};
@@ -446,7 +446,7 @@ static void check_response_sigma(void)
     population.noise = 1.7;
     CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.04, 1e-15, "more noise");
 
-    /* Gaussian noise makes none at all; of magnitudes it is taken off the mean. */
+    /* Gaussian noise has no bias; that of magnitudes is subtracted from the mean. */
     const double shell = 3000, row[3] = {1, -0.5, 0.1};
     const hot_signal_scheme scheme = {.size = sizeof scheme, .shells = 1, .shell_b = &shell, .response = row,
                                       .lmax = 4};

@@ -1,6 +1,5 @@
-/* A caller who wants to stop is heard soon, and nothing is left then. How soon is a matter of how many voxels or bytes
- * lie between two polls of hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
- * milliseconds. */
+/* A stop takes effect soon, and leaves nothing behind. The delay is the number of voxels or bytes between two polls of
+ * hot_context_options.stop, which can be counted; bench/programs/stop_latency.c measures it in milliseconds. */
 #include "check.h"
 #include "entries.h"
 
@@ -20,7 +19,7 @@ static char input[64], zipped[64], small[64], small_zipped[64], output[64], file
 typedef struct polls {
     atomic_size_t count;
     size_t at;
-    size_t live; /* blocks of memory not given back; the library's allocations come from one thread */
+    size_t live; /* blocks of memory not freed; the library's allocations come from one thread */
 } polls;
 
 static int stop(void *user)
@@ -64,7 +63,7 @@ static hot_status run(polls *mine, const char *from, const char *method, size_t 
     return status;
 }
 
-/* The whole job stopped at every so many-th poll: it says so, and leaves neither files nor memory. */
+/* The whole job stopped at every so many-th poll: it is cancelled, and leaves neither files nor memory. */
 static void test_anywhere(const char *from, const char *method, size_t starts)
 {
     char message[256];
@@ -164,7 +163,7 @@ static void test_grain(void)
     hot_context_destroy(&context);
 }
 
-/* A few kilobytes that unpack to much more than the header asks for: most of it is left packed, which is said. */
+/* A few kilobytes that unpack to much more than the header needs: most of it stays packed, with a warning. */
 static void test_tail(void)
 {
     static const char zeros[1 << 20];
@@ -184,7 +183,7 @@ static void test_tail(void)
     hot_context_destroy(&context);
 }
 
-/* Whatever device there is: a stop that is asked for while it starts is heard. */
+/* On any device: a stop while it starts takes effect. */
 static void test_device(void)
 {
     float tensors[64 * 15], directions[64 * 9];

@@ -30,7 +30,7 @@ enum { WATCHED = 0 };
 
 enum { N = 60, COUNT = 300, RESULTS = N * COUNT };
 
-/* ---- A system that lets `room` threads exist beside the first one; the library's and libgomp's calls come here. */
+/* ---- A system that allows `room` threads besides the first one; the library's and libgomp's calls come here. */
 static atomic_int alive, room = 1000;
 
 #ifndef __SANITIZE_THREAD__
@@ -67,7 +67,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 }
 #endif
 
-/* The thread sanitizer ends forked processes that start threads unless it is told. */
+/* By default the thread sanitizer ends forked processes that start threads. */
 const char *__tsan_default_options(void);
 __attribute__((visibility("default"))) const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 
@@ -168,7 +168,7 @@ static void test_few_threads(void)
             const char *note = strstr(notes, "threads can be started");
             CHECK(!note == (rooms[r] > 64) && (!note || !strstr(note + 1, "threads can be started")), "%s: '%s'", what,
                   notes);
-            CHECK(hot_context_threads(context) == 64, "what was asked for");
+            CHECK(hot_context_threads(context) == 64, "the requested number");
             hot_context_destroy(&context);
             _exit(failures());
         }
@@ -213,7 +213,7 @@ static void test_limits(void)
 
 static atomic_int forked_inside;
 
-/* In the stop callback, thus from inside a region, a process is forked which goes on with another context. */
+/* The stop callback, inside a parallel region, forks a process that continues with another context. */
 static int fork_in_stop(void *user)
 {
     (void)user;
@@ -256,7 +256,7 @@ static void test_forks(void)
             _exit(failures());
         }
         expect(child, what);
-        compute(context, "the parent goes on");
+        compute(context, "the parent continues");
     }
     hot_context_destroy(&context);
 

@@ -1,6 +1,5 @@
 // A STUB, for our tests only: as much of SCIRun 5's module interface as the adapter touches, written from its
-// documented names. No part of SCIRun. What the module is given and what it says and sends lies open for the test to
-// read.
+// documented names. No part of SCIRun. The test can read the module's inputs, messages and outputs.
 #ifndef HOT_TESTS_SCIRUN_STUB_MODULE_H
 #define HOT_TESTS_SCIRUN_STUB_MODULE_H
 

@@ -1,4 +1,4 @@
-// A STUB, for our tests only: see Dataflow/Network/Module.h beside it.
+// A STUB, for our tests only: see Dataflow/Network/Module.h.
 #ifndef HOT_TESTS_SCIRUN_STUB_NRRDDATA_H
 #define HOT_TESTS_SCIRUN_STUB_NRRDDATA_H
 
