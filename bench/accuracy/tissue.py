@@ -337,15 +337,15 @@ def run_case(options, case):
 
 HEAD = """# Accuracy on tissue of other kinds
 
-Written by `bench/accuracy/tissue.py -o docs/accuracy.md`, which says how; %d cases. Share of all voxels solved: the
-right number of fibres, each within 15 degrees. Phantoms of 400 voxels (15 %% without a fibre, 40 %% with one, 35 %%
-with two, 10 %% with three, crossings at 30 to 90 degrees), dispersion 0 to 20 degrees, grey matter and CSF up to 20 %%
-each beside the fibres, weights .4 to 1, sigma from .7 to 1.3 times its mean. The response comes from the same data for
-every tool. MRtrix and DIPY: the best of 81 pairs of a relative and an absolute threshold and of the harmonic orders,
-chosen by the score itself. `hotfiber`: its defaults. `hotfiber lowrank`: `--model msmt --constraint hpsd --order 4
---method lowrank`, with several shells. `reference` is bench/accuracy/hierarchical.py, a slow one of hotfiber's model.
-Calibration: mean of |P(k) said - share right| over ten bins. Standard error of one figure: .015 to .025. Bold: the best
-of its row.
+Written by `bench/accuracy/tissue.py -o docs/accuracy.md`, whose head describes the method; %d cases. Share of all
+voxels solved: the right number of fibres, each within 15 degrees. Phantoms of 400 voxels (15 %% without a fibre, 40 %%
+with one, 35 %% with two, 10 %% with three, crossings at 30 to 90 degrees), dispersion 0 to 20 degrees, grey matter and
+CSF up to 20 %% each in addition to the fibres, weights .4 to 1, sigma from .7 to 1.3 times its mean. The response comes
+from the same data for every tool. MRtrix and DIPY: the best of 81 pairs of a relative and an absolute threshold and of
+the harmonic orders, chosen by the score itself. `hotfiber`: its defaults. `hotfiber lowrank`:
+`--model msmt --constraint hpsd --order 4 --method lowrank`, with several shells. `reference` is
+bench/accuracy/hierarchical.py, a slow version of hotfiber's model. Calibration: mean of |P(k) said - share right| over
+ten bins. Standard error of one figure: .015 to .025. Bold: the best of its row.
 """
 
 
