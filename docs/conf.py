@@ -12,6 +12,7 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "CMakeL
 extensions = ["myst_parser", "sphinx.ext.autodoc", "nbsphinx", "c_headers"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**.md", "docs/*.ipynb", "sample_data/README.md", "bench/accuracy/README.md",
+                    "bench/results/README.md", "tests/README.md",
                     "plugin/module/scirun/README.md"]
 exclude_patterns = ["build", "build-*", "out", "SECURITY.md", "docs/paper", "**.ipynb_checkpoints"]
 myst_heading_anchors = 3

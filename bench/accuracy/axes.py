@@ -97,9 +97,9 @@ PEERS = ", and the best of MRtrix's csd and\nmsmt_csd with thresholds chosen by 
 HEAD = """
 ## Along each axis of a scan
 
-`bench/accuracy/axes.py`: phantoms of stick-zeppelin tissue as above, SNR 25 where it is not the axis, %d seeds of %d
-voxels a point. Share of all voxels solved; in brackets single fibres, the calibration error of P(k) and what a P(k)
-that is exactly right shows in as many voxels%s.
+`bench/accuracy/axes.py`: phantoms of stick-zeppelin tissue as above, SNR 25 unless it is the axis, %d seeds of %d
+voxels a point. Share of all voxels solved; in brackets single fibres, the calibration error of P(k) and that of an
+exactly right P(k) in the same number of voxels%s.
 
 ![The same as curves](static/accuracy_axes.svg)
 """

@@ -20,7 +20,8 @@ every voxel's own variance, shrunk to the common one by as much as the variances
 
 --fan: a fibre may also fan out in a plane, as two halves that part by an angle on either side of its direction (normal,
 of this deviation at first, estimated like the widths). --positive: an isotropic part below 0 costs (it is a normal
-prior's tail otherwise). Neither is on by default; docs/experiments.md says why.
+prior's tail otherwise). Neither is on by default: docs/decisions/001-signal-one-model.md and
+004-signal-fans.md.
 
 Needs numpy and nibabel. Directions are written as MRtrix peaks (scanner RAS)."""
 import argparse

@@ -1,5 +1,5 @@
-/* Pinned memory. The driver takes a tenth of a second to pin 128 MB of small pages, longer than many a call; of large
- * pages it takes a fifth of that (docs/experiments.md). */
+/* Pinned memory. Pinning 128 MB of small pages takes a tenth of a second, longer than many calls; large pages take a
+ * fifth of that (docs/decisions/017-batch-pipeline.md). */
 #ifndef HOT_COMMON_PINNED_MEMORY_CUH
 #define HOT_COMMON_PINNED_MEMORY_CUH
 

@@ -9,7 +9,7 @@
 /* A fit ends when a step promises to lower its cost by less than this (1 is a factor of e^(1/2) in probability): every
  * start; the first fits, which are only to tell the voxel's noise and where the last ones begin; these, whose costs are
  * compared. First fits three times looser leave twice as many first directions more than a degree off in mixtures
- * (docs/experiments.md). */
+ * (docs/decisions/011-signal-fit-schedule.md). */
 #define SIGNAL_TOLERANCE_START 3e-3f
 #define SIGNAL_TOLERANCE_FIRST 1e-3f
 #define SIGNAL_TOLERANCE_LAST 3e-4f

@@ -8,8 +8,8 @@
 #include "signal_plan.h"
 #include "symtensor/sphere.h"
 
-/* HOT_SIGNAL_MISFIT_SHARE: on simulated tissue anything up to .3 is as good as none (docs/experiments.md); what fits of
- * two fibres leave over in people's white matter is .16, and three fibres have taken most of that. */
+/* HOT_SIGNAL_MISFIT_SHARE: on simulated tissue any share up to .3 is harmless; in white matter, fits of two fibres
+ * leave .16, of which fits of three absorb most (docs/decisions/003-signal-misfit.md). */
 
 static double legendre_4(double u) { return (35 * u * u * u * u - 30 * u * u + 3) / 8; }
 

@@ -11,7 +11,7 @@
 enum { EDGES = 2, GAIN = EDGES };
 _Static_assert((int)GAIN + 1 == (int)HOT_CHECK_KINDS, "kinds of evidence");
 
-/* Chosen on phantoms, the physical phantom and human data; see docs/experiments.md. */
+/* Chosen on phantoms, the physical phantom and human data; see docs/decisions/025-gradient-check.md. */
 enum { BLOCK = 3, STEPS = 13, AXES_MAX = 72 };
 static const double counted_from = 0.4;   /* voxels count whose anisotropy is above this quantile */
 static const double square_floor = 0.3;   /* of a squared difference, in units of its squared mean size */

@@ -102,7 +102,7 @@ static void fit(const hot_drawn *drawn, int scaled, const int group[KMAX + 1], d
 
 /* Shifts may only make more fibres less likely. The other way round the fits have too few fibres because tissue is not
  * as the priors say, and more of them change the priors in the same direction: real data ended with three everywhere
- * (docs/experiments.md). */
+ * (docs/decisions/002-signal-evidence-calibration.md). */
 static void fit_rising(const hot_drawn *drawn, int scaled, hot_signal_population *population)
 {
     int group[KMAX + 1] = {0, 1, 2, 3}, again = 1;

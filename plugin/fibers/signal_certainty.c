@@ -26,7 +26,7 @@ static const double cone_pseudo = 100;
 /* ln of the power of P(k) is 0, give or take this, and within these. */
 static const double certainty_sd = 0.5, least_ln_certainty = -2, most_ln_certainty = 1.5;
 /* What of degree 4 the fits leave over in data, as a share of the response's, beyond the noise: .06 to .07 on phantoms
- * and in people (docs/experiments.md). The evidence allows for more, because more fibres take it. */
+ * and in people (docs/decisions/003-signal-misfit.md). The evidence allows for more, because more fibres take it. */
 static const double misfit_left = 0.07;
 
 /* What fits show: moments, and how many voxels are of each kind; of drawn voxels also as what the kinds show. */
@@ -163,7 +163,8 @@ static void unfold(const shown *data, const shown *drawn, const double learned[K
 
 /* ln of the probability that those voxels are right which are, with P(k) to a power. All numbers of fibres have the
  * same one: where one is too sure and another not sure enough, drawn voxels tell which too poorly
- * (docs/experiments.md). terms: room for one of each voxel, so that any number of threads finds the same sum. */
+ * (docs/decisions/007-signal-posterior-temperature.md). terms: room for one of each voxel, so that any number of
+ * threads finds the same sum. */
 static double likelihood(const hot_drawn *drawn, double ln_power, double *terms)
 {
     const double power = exp(ln_power);

@@ -19,7 +19,8 @@ enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
 /* The weight of the start's shares, separations and unknowns that are told, in voxels. */
 static const double pseudo = 20;
 /* That of its normal priors, in voxels whose data tell an unknown whole. Where data tell little, widths come out too
- * alike, because a wide fibre passes for two; so many hold them (docs/experiments.md). */
+ * alike, because a wide fibre passes for two; so many hold them
+ * (docs/decisions/005-signal-prior-learning.md). */
 static const double width_pseudo = 120, part_pseudo = 40, ln_pseudo = 20;
 /* The smallest deviations that are learned. */
 static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;

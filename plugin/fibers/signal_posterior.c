@@ -8,7 +8,7 @@ enum { UNKNOWNS_MOST = 15 };
 static const double chi2_of_1 = 3.8415, chi2_of_2 = 5.9915;
 /* Laplace's approximation has the cost's curvature at its least point; farther off a wide posterior is flatter. Where
  * it says that a cone's angle along one of its axes is the first (radians), twice that axis' variance holds 95 %, and
- * less as the third power; that was seen up to the second (docs/experiments.md). */
+ * less as the third power; that was seen up to the second (docs/decisions/008-signal-cones.md). */
 static const double twice_as_wide = 0.22, seen_up_to = 0.314;
 
 static double covariance(const hot_posterior *posterior, int a, int b)

@@ -9,7 +9,8 @@ static const double width_sd = .004, width_most = .03;
 enum { STEPS = 300 };
 /* What the average lacks is taken by free water beside the fibres, or by fibres with fewer axons, whose signal beyond
  * that of the sharper ones is isotropic, nearly. Diffusivities of both, mm^2/s: the second is what is left at b=1000 on
- * simulated tissue of sticks and zeppelins (docs/experiments.md). Before: none is water, give or take this share. */
+ * simulated tissue of sticks and zeppelins (docs/decisions/010-signal-fractions.md). Before: none is water, give or
+ * take this share. */
 static const double water_diffusivity = 3e-3, fewer_axons_diffusivity = 1.6e-3, water_sd = .5;
 
 /* Mean square of the response's residual over the selected voxels, for signals relative to b=0. */

@@ -302,7 +302,7 @@ static void count_fibers(hot_run_job *job)
 }
 
 /* While the driver of the GPU starts it has threads of its own; loops with one on every processor wait for those that
- * are displaced (docs/experiments.md: mask and response .33 s instead of .48, with three of 16 left to it). */
+ * are displaced (docs/decisions/022-run-on-gpu.md). */
 static void leave_processors(hot_run_job *job)
 {
     enum { LEFT = 3, OF = 5 };

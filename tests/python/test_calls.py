@@ -248,7 +248,7 @@ def main():
 
     check_subinterpreters()
 
-    # Figures for docs/experiments.md; nothing is decided by them.
+    # Figures for docs/decisions/024-python.md; no check depends on them.
     one = small[:1].copy()
     out = np.empty((1, 3, 3), np.float32), np.empty(1, np.uint8)
     begin = time.perf_counter()

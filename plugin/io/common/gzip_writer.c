@@ -74,7 +74,7 @@ static hot_status make_ready(hot_gzip_writer *writer, int pieces)
     for (; writer->ready < pieces; writer->ready++)
         /* Fast compression, and of repetitions only runs: what else repeats in samples does so by chance. Looking for
          * it takes half as long again or more, and makes directions larger; slow levels five times, for a few percent
-         * (docs/experiments.md). */
+         * (docs/decisions/022-run-on-gpu.md). */
         if (deflateInit2(&writer->deflater[writer->ready], Z_BEST_SPEED, Z_DEFLATED, -15, 8, Z_RLE) != Z_OK)
             return hot_context_fail(writer->context, HOT_ERROR_MEMORY, "out of memory to compress '%s'",
                                     writer->name);
