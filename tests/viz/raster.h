@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "overlay/overlay_mesh.h"
 
 /* What (x, y) has of each corner of the triangle; 0 when it is outside. Points on an edge belong to one side of it, so
  * that two triangles that share it do not both draw them. */

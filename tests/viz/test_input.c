@@ -1,6 +1,6 @@
 /* Keys and mouse: every row of the table does something, and what it says; the README has the table. */
 #include "check.h"
-#include "window/input.h"
+#include "input/input.h"
 #include "scene/pick.h"
 #include "scenes.h"
 

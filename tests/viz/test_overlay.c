@@ -1,7 +1,7 @@
 /* What lies over the picture: letters that are right for any grid and view, a scale that measures, numbers that are the
  * scene's, and everything inside the picture. */
 #include "check.h"
-#include "window/input.h"
+#include "input/input.h"
 #include "overlay/overlay.h"
 #include "overlay/overlay_parts.h"
 #include "scene/pick.h"

@@ -1,7 +1,7 @@
 /* Picking: the voxel under a pixel, in planes and 3-D, on grids of any orientation; and what is said about it. */
 #include "check.h"
 #include "scene/camera.h"
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "scene/pick.h"
 #include "scenes.h"
 

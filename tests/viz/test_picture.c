@@ -1,7 +1,7 @@
 /* Pictures without a display against what they must show: analytic extents and colours, a CPU raster, windows,
  * clipping. */
 #include "check.h"
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "render/picture.h"
 #include "scenes.h"
 

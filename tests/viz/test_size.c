@@ -1,8 +1,8 @@
 /* How large glyphs are: by the voxels with fibres, whatever noise is beside them; and which surfaces are drawn. */
 #include "scenes.h"
 
-#include "glyph/glyph_set.h"
-#include "glyph/glyph_size.h"
+#include "scene/glyph_set.h"
+#include "scene/glyph_size.h"
 
 enum { SIDE = 10, VOXELS = SIDE * SIDE, ORDER = 4, ROW = 16 };
 

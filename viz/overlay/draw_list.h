@@ -4,7 +4,7 @@
 #ifndef HOT_VIZ_DRAW_LIST_H
 #define HOT_VIZ_DRAW_LIST_H
 
-#include "render/render.h"
+#include "overlay_mesh.h"
 #include "text.h"
 
 typedef struct hot_rgba {

@@ -2,7 +2,8 @@
 #ifndef HOT_VIZ_OVERLAY_H
 #define HOT_VIZ_OVERLAY_H
 
-#include "render/render.h"
+#include "overlay_mesh.h"
+#include "scene/camera.h"
 
 typedef struct hot_overlay hot_overlay;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scene/color.h"
-#include "window/input.h"
+#include "input/input.h"
 #include "overlay_parts.h"
 
 static hot_rgba opaque(const double rgb[3]) { return (hot_rgba){(float)rgb[0], (float)rgb[1], (float)rgb[2], 1}; }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "glyph/share.h"
+#include "glyph/parallel_for.h"
 #include "raster_parts.h"
 
 /* So many pixels are drawn at once, or samples where a pixel has several: memory for whole pictures of any size is not
@@ -442,6 +442,6 @@ hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], f
     const int begin = first / raster->side,
               rows = begin + raster->band < raster->rows ? raster->band : raster->rows - begin;
     struct band band = {.raster = raster, .begin = begin, .color = color, .depth = depth};
-    hot_share_parts(raster->context, rows * raster->columns, draw_part, &band);
+    hot_parallel_for(raster->context, rows * raster->columns, draw_part, &band);
     return hot_context_check(raster->context, "drawing");
 }

@@ -6,7 +6,7 @@
 #ifndef HOT_VIZ_RASTER_H
 #define HOT_VIZ_RASTER_H
 
-#include "glyph/glyph_set.h"
+#include "scene/glyph_set.h"
 
 enum { HOT_RASTER_SAMPLES = 16 };
 

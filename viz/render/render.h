@@ -2,23 +2,8 @@
 #ifndef HOT_VIZ_RENDER_H
 #define HOT_VIZ_RENDER_H
 
+#include "overlay/overlay_mesh.h"
 #include "scene/camera.h"
-
-/* What lies over the picture: triangles in pixels from the top left, coloured, and textured with the atlas's coverage
- * where u >= 0. Owned by the overlay that made it (viz/overlay/overlay.h). */
-typedef struct hot_overlay_vertex {
-    float x, y;      /* pixels */
-    float u, v;      /* 0 ... 1 in the atlas; u < 0: untextured */
-    uint8_t rgba[4]; /* not premultiplied */
-} hot_overlay_vertex;
-
-typedef struct hot_overlay_mesh {
-    const hot_overlay_vertex *vertices; /* 3 per triangle, drawn in this order */
-    size_t count;
-    const uint8_t *atlas; /* coverage, one byte a texel, rows from the top; NULL = no text */
-    int atlas_width, atlas_height;
-    unsigned atlas_version; /* changes when the atlas does: it is uploaded then */
-} hot_overlay_mesh;
 
 /* What the last picture took. */
 typedef struct hot_render_counts {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "render_parts.h"
 
 /* ---- Meshes ----------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "render_parts.h"
 
 /* What is in a volume's texture: floats, slab by slab, so that no copy of the whole is made on the way. */

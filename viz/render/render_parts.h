@@ -4,7 +4,7 @@
 
 #include <epoxy/gl.h>
 
-#include "glyph/glyph_set.h"
+#include "scene/glyph_set.h"
 #include "raster/raster.h"
 #include "render.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "glyph/glyph_size.h"
+#include "glyph_size.h"
 
 enum { STEPS = 64 /* along the ray through a surface */ };
 

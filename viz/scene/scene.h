@@ -8,7 +8,7 @@
 #include <hotfiber/hotfiber.h>
 #include <hotfiber/view.h>
 
-#include "render/interop.h"
+#include "glyph/interop.h"
 #include "view_state.h"
 
 enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };

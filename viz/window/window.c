@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/color.h"
-#include "input.h"
+#include "input/input.h"
 #include "overlay/overlay.h"
+#include "render/render.h"
+#include "scene/color.h"
 #include "scene/pick.h"
 #include "scene/scene_open.h"
 #include "window_dump.h"

@@ -2,7 +2,7 @@
 #ifndef HOT_VIZ_WINDOW_DUMP_H
 #define HOT_VIZ_WINDOW_DUMP_H
 
-#include "input.h"
+#include "input/input.h"
 
 typedef struct hot_window_dump {
     unsigned long pictures, events, picks; /* drawn, handled, voxels clicked */

@@ -5,8 +5,8 @@
 #ifndef HOT_VIZ_GLYPH_SET_H
 #define HOT_VIZ_GLYPH_SET_H
 
-#include "scene/camera.h"
-#include "glyph.h"
+#include "camera.h"
+#include "glyph/glyph.h"
 
 /* The voxels of a viewport that could have glyphs: in the slices shown, inside the mask. *voxels: context memory. */
 hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const hot_view_state *state,

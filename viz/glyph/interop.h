@@ -4,7 +4,7 @@
 #ifndef HOT_VIZ_INTEROP_H
 #define HOT_VIZ_INTEROP_H
 
-#include "glyph/glyph.h"
+#include "glyph.h"
 
 /* What that library gives. Every function returns 0, or an error that `say` puts in words. `tensors`: voxels x (1 +
  * unique values) in CUDA memory. Arrays named as host memory apart, all is as on the host: hot_glyph_radii,

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "common/entry.h"
-#include "scene/color.h"
+#include "color.h"
 #include "glyph_size.h"
-#include "share.h"
+#include "glyph/parallel_for.h"
 
 /* ---- Which voxels ----------------------------------------------------------------------------------------- */
 
@@ -340,7 +340,7 @@ static void work_through(hot_context *context, void (*work)(void *, int, int), l
 {
     enum { PARALLEL = 4096 }; /* fewer glyphs are done before other threads have begun */
     if (job->set->count >= PARALLEL) {
-        hot_share_parts(context, LIST_PARTS, work, job);
+        hot_parallel_for(context, LIST_PARTS, work, job);
         return;
     }
     for (int p = 0; p < LIST_PARTS; p++)

@@ -2,7 +2,7 @@
 #ifndef HOT_VIZ_GLYPH_SIZE_H
 #define HOT_VIZ_GLYPH_SIZE_H
 
-#include "scene/scene.h"
+#include "scene.h"
 
 /* mm per unit of A v^m of a voxel's surface: at scale 1 the usual large ones reach the nearest side of their voxel, and
  * the largest half as far again. */

@@ -85,7 +85,7 @@ static __global__ void find_radii(const hot_glyph_scan *scan, size_t voxels, con
     radius[voxel] = most;
 }
 
-/* quantise of viz/glyph/glyph_set.c. */
+/* quantise of viz/scene/glyph_set.c. */
 static __global__ void quantise(int terms, const float *tensors, const uint32_t *voxel, size_t count, int values,
                                 int16_t *to, float *step)
 {
