@@ -154,7 +154,7 @@ int main(int argc, char **argv)
         hot_context_destroy(&context);
         return 77;
     }
-    CHECK(hot_headless_resize(headless, SIDE, SIDE, 1) == HOT_OK && hot_headless_need_depth(headless) == HOT_OK &&
+    CHECK(hot_headless_resize(headless, SIDE, SIDE, 1) == HOT_OK && hot_headless_add_depth(headless) == HOT_OK &&
               hot_renderer_create(context, &renderer) == HOT_OK, "%s", hot_context_message(context));
     for (int order = 2; order <= 8 && renderer; order += 2)
         for (int cube = 0; cube < 2; cube++)

@@ -94,9 +94,9 @@ static void test_table(hot_context *context)
         unsigned asks = key(&on, table[i].key, table[i].modifiers);
         int changed = memcmp(&before, &on.state, sizeof before) != 0;
         if (table[i].action == HOT_ACTION_AXIAL || table[i].action == HOT_ACTION_SINGLE)
-            CHECK(asks == HOT_ASKS_REDRAW && on.state.mode == HOT_VIEW_SINGLE, "row %zu", i);
+            CHECK(asks == HOT_REQUEST_REDRAW && on.state.mode == HOT_VIEW_SINGLE, "row %zu", i);
         else
-            CHECK(changed ? asks == HOT_ASKS_REDRAW : asks > HOT_ASKS_REDRAW, "row %zu (%s) does something", i,
+            CHECK(changed ? asks == HOT_REQUEST_REDRAW : asks > HOT_REQUEST_REDRAW, "row %zu (%s) does something", i,
                   table[i].help ? table[i].help : "");
         key(&on, table[i].key, table[i].modifiers);
         CHECK(hot_view_state_resolve(context, on.scene, &on.state) == HOT_OK, "row %zu leaves a state that holds", i);
@@ -138,11 +138,11 @@ static void test_slices(hot_context *context)
         CHECK(on.state.plane == planes[p].plane && on.state.mode == HOT_VIEW_SINGLE, "plane %d", p);
         hot_viewport view = view_of(&on, 0);
         memcpy(before, view.point, sizeof before);
-        CHECK(key(&on, HOT_KEY_UP, 0) == HOT_ASKS_REDRAW, "there is a next slice");
+        CHECK(key(&on, HOT_KEY_UP, 0) == HOT_REQUEST_REDRAW, "there is a next slice");
         view = view_of(&on, 0);
         memcpy(after, view.point, sizeof after);
         CHECK_NEAR(after[planes[p].world] - before[planes[p].world], 1, 1e-9, "plane %d: up is one slice on", p);
-        CHECK(key(&on, HOT_KEY_DOWN, 0) == HOT_ASKS_REDRAW, "back");
+        CHECK(key(&on, HOT_KEY_DOWN, 0) == HOT_REQUEST_REDRAW, "back");
         view = view_of(&on, 0);
         CHECK_NEAR(view.point[planes[p].world], before[planes[p].world], 1e-9, "plane %d: and back", p);
         while (key(&on, HOT_KEY_DOWN, 0))
@@ -163,7 +163,7 @@ static void test_slices(hot_context *context)
     CHECK(on.state.voxel[0] == 3, "and the wheel goes back");
     /* half steps of fine wheels add up */
     CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == 0 && on.state.voxel[0] == 3, "half a step");
-    CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 2,
+    CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 2,
           "a whole");
     drag(&on, HOT_BUTTON_RIGHT, HOT_WITH_SHIFT, 500, 100, 500, 84);
     CHECK(on.state.voxel[0] == 0, "a drag of 16 up is two slices: %d", on.state.voxel[0]);
@@ -199,7 +199,7 @@ static void test_settings(hot_context *context)
     CHECK(state->scale >= hot_view_setting_find("scale")->low, "within its bounds: %g", state->scale);
     key(&on, ']', 0);
     key(&on, ']', 0);
-    CHECK_NEAR(state->threshold, 0.1 * on.scene->usual_radius, 1e-9, "threshold");
+    CHECK_NEAR(state->threshold, 0.1 * on.scene->typical_radius, 1e-9, "threshold");
     for (int i = 0; i < 3; i++)
         key(&on, '[', 0);
     CHECK(state->threshold == 0, "and back to none: %g", state->threshold);
@@ -210,7 +210,7 @@ static void test_settings(hot_context *context)
                     {' ', &state->show_annotations}, {'H', &state->show_help},   {'?', &state->show_help}};
     for (size_t s = 0; s < sizeof switches / sizeof switches[0]; s++) {
         const int before = *switches[s].field;
-        CHECK(key(&on, switches[s].key, 0) == HOT_ASKS_REDRAW && *switches[s].field == !before, "switch %zu", s);
+        CHECK(key(&on, switches[s].key, 0) == HOT_REQUEST_REDRAW && *switches[s].field == !before, "switch %zu", s);
         key(&on, switches[s].key, 0);
         CHECK(*switches[s].field == before, "switch %zu back", s);
     }
@@ -254,9 +254,9 @@ static void test_settings(hot_context *context)
     key(&on, 'R', 0);
     CHECK(state->zoom == 1 && isnan(state->center[0]) && state->tilt[0] == 1 && state->voxel[0] == NX / 2 &&
               state->voxel[1] == NY / 2 && state->voxel[2] == NZ / 2, "R");
-    CHECK(key(&on, 'R', HOT_WITH_SHIFT) == HOT_ASKS_RELOAD, "Shift+R");
-    CHECK(key(&on, HOT_KEY_F11, 0) == HOT_ASKS_FULL_SCREEN, "F11");
-    CHECK(key(&on, 'Q', 0) == HOT_ASKS_QUIT, "Q");
+    CHECK(key(&on, 'R', HOT_WITH_SHIFT) == HOT_REQUEST_RELOAD, "Shift+R");
+    CHECK(key(&on, HOT_KEY_F11, 0) == HOT_REQUEST_FULL_SCREEN, "F11");
+    CHECK(key(&on, 'Q', 0) == HOT_REQUEST_QUIT, "Q");
     hot_scene_destroy(&on.scene);
 
     /* glyphs that are not there are passed over */
@@ -284,12 +284,12 @@ static void test_mouse_in_plane(hot_context *context)
     hot_scene_to_ras(on.scene, (const double[3]){1, 2, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
     move(&on, pixel[0], pixel[1]);
-    CHECK(button(&on, HOT_BUTTON_LEFT, 1, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 1 && on.state.voxel[1] == 2,
+    CHECK(button(&on, HOT_BUTTON_LEFT, 1, 0) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 1 && on.state.voxel[1] == 2,
           "press");
     hot_scene_to_ras(on.scene, (const double[3]){5, 3, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
-    CHECK(move(&on, pixel[0], pixel[1]) == HOT_ASKS_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3, "drag");
-    CHECK(button(&on, HOT_BUTTON_LEFT, 0, 0) == HOT_ASKS_PICK, "release");
+    CHECK(move(&on, pixel[0], pixel[1]) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3, "drag");
+    CHECK(button(&on, HOT_BUTTON_LEFT, 0, 0) == HOT_REQUEST_PICK, "release");
     hot_view_state before = on.state;
     CHECK(drag(&on, HOT_BUTTON_LEFT, 0, 2, 2, 2, 2) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
           "beside the grid");
@@ -313,7 +313,7 @@ static void test_mouse_in_plane(hot_context *context)
         view = view_of(&on, 0);
         hot_viewport_unproject(&view, 200, 150, ras);
         CHECK(drag(&on, way ? HOT_BUTTON_LEFT : HOT_BUTTON_MIDDLE, way ? HOT_WITH_SHIFT : 0, 200, 150, 262, 121) &
-                  HOT_ASKS_REDRAW,
+                  HOT_REQUEST_REDRAW,
               "pan");
         view = view_of(&on, 0);
         hot_viewport_project(&view, ras, again);
@@ -326,7 +326,7 @@ static void test_mouse_in_plane(hot_context *context)
         const double mm = view.mm_per_pixel;
         hot_viewport_unproject(&view, 410, 90, ras);
         move(&on, 410, 90);
-        CHECK(hot_input_wheel(&on.input, on.scene, &on.state, in ? 3 : -1, HOT_WITH_CTRL) == HOT_ASKS_REDRAW, "zoom");
+        CHECK(hot_input_wheel(&on.input, on.scene, &on.state, in ? 3 : -1, HOT_WITH_CTRL) == HOT_REQUEST_REDRAW, "zoom");
         view = view_of(&on, 0);
         hot_viewport_project(&view, ras, again);
         CHECK_NEAR(again[0], 410, 1e-6, "zoom %d", in);
@@ -361,7 +361,7 @@ static void test_turning(hot_context *context)
             near[d] = view.center[d] + view.toward[d];
             far[d] = view.center[d] - view.toward[d];
         }
-        CHECK(drag(&on, HOT_BUTTON_LEFT, HOT_WITH_CTRL, 300, 200, 340, 170) & HOT_ASKS_REDRAW, "turn");
+        CHECK(drag(&on, HOT_BUTTON_LEFT, HOT_WITH_CTRL, 300, 200, 340, 170) & HOT_REQUEST_REDRAW, "turn");
         view = view_of(&on, 0);
         hot_viewport_project(&view, near, p);
         hot_viewport_project(&view, far, q);
@@ -395,7 +395,7 @@ static void test_turning(hot_context *context)
     key(&on, HOT_KEY_F3, 0);
     double before[4], pixel[2], ras[3];
     memcpy(before, on.state.rotation, sizeof before);
-    CHECK(!(drag(&on, HOT_BUTTON_LEFT, 0, 300, 200, 340, 170) & HOT_ASKS_PICK), "a drag picks nothing");
+    CHECK(!(drag(&on, HOT_BUTTON_LEFT, 0, 300, 200, 340, 170) & HOT_REQUEST_PICK), "a drag picks nothing");
     CHECK(memcmp(before, on.state.rotation, sizeof before) != 0, "it turns");
     int wanted[3] = {NX - 1, NY - 1, 0}, voxel[3]; /* a corner towards the viewer is seen from there */
     on.state.extent = HOT_EXTENT_VOLUME;
@@ -403,7 +403,7 @@ static void test_turning(hot_context *context)
     hot_scene_to_ras(on.scene, (const double[3]){wanted[0], wanted[1], wanted[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
     CHECK(hot_pick_voxel(on.scene, &on.state, &view, pixel[0], pixel[1], voxel), "something is there");
-    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, pixel[0], pixel[1], pixel[0] + 1, pixel[1]) & HOT_ASKS_PICK, "a click picks");
+    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, pixel[0], pixel[1], pixel[0] + 1, pixel[1]) & HOT_REQUEST_PICK, "a click picks");
     CHECK(memcmp(on.state.voxel, voxel, sizeof voxel) == 0, "what is there");
     hot_scene_destroy(&on.scene);
 }

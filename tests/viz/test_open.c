@@ -115,20 +115,20 @@ int main(void)
 
     /* read again: the same grid keeps the view, another one begins anew, a lost file harms nothing */
     state.zoom = 5;
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5,
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5,
           "again: %s", hot_context_message(context));
     hot_scene_destroy(&next);
     strcpy(state.background, "t1");
     before = state;
     remove("t1.nrrd");
     CHECK(hot_scene_changed(scene), "a lost file is a change");
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) != HOT_OK && !next, "lost");
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) != HOT_OK && !next, "lost");
     CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
     hot_scene_destroy(&scene);
     CHECK(hot_scene_load(context, first, 1, NULL, &scene) == HOT_OK, "%s", hot_context_message(context));
     save_tensors(context, "a.nrrd", 2, N);
     strcpy(state.background, "none");
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1,
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1,
           "a coarser grid: zoom %g", state.zoom);
     CHECK(strcmp(state.background, "none") == 0, "no image stays no image");
     hot_scene_destroy(&next);
@@ -137,7 +137,7 @@ int main(void)
     static float tensor[ROW] = {1, 1, 0, 0, 1, 0, 1};
     const hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .order = 2, .tensors = tensor};
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
     hot_scene_destroy(&scene);
     static const char *const made[] = {"a.nrrd",      "other.nrrd",   "larger.nrrd",
                                        "beside.nrrd", "nowhere.nrrd", "broken.nrrd"};

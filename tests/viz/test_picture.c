@@ -101,7 +101,7 @@ static void test_single(struct shot *shot)
             bare(&shot->state);
             if (take(shot, scene)) {
                 const struct extent e = extent_of(shot);
-                const double mm = shot->layout.viewport[0].mm_per_pixel, along = 0.5 / mm * 0.7 / scene->usual_radius;
+                const double mm = shot->layout.viewport[0].mm_per_pixel, along = 0.5 / mm * 0.7 / scene->typical_radius;
                 const double across = along * sqrt(pow(order, order) / pow(order + 1, order + 1));
                 const double wanted[2] = {axis == 0 ? along : across, axis == 1 ? along : across};
                 for (int d = 0; d < 2; d++) {

@@ -175,7 +175,7 @@ static hot_status draw(hot_context *context, const hot_scene *scene, const hot_v
     memset(drawing->color, 0xa5, texels * sizeof *drawing->color);
     memset(drawing->depth, 0xa5, texels * sizeof *drawing->depth);
     if (glyph)
-        hot_raster_use(drawing->raster, glyph);
+        hot_raster_set_variant(drawing->raster, glyph);
     hot_raster_job job = {.scene = scene, .state = state, .viewport = &layout.viewport[0], .set = &drawing->set,
                           .list = &drawing->list, .samples = samples};
     for (int s = 0; s < samples; s++) {

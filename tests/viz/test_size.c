@@ -50,8 +50,8 @@ static void test_sizes(hot_context *context)
         return;
     /* the upper quartile of 80: 59 of them are smaller */
     const double usual = 0.5 + 0.5 * 59 / 74.;
-    CHECK_NEAR(scene->usual_radius, usual, 0.02, "surfaces");
-    CHECK_NEAR(scene->usual_amplitude, usual, 0.01, "sticks");
+    CHECK_NEAR(scene->typical_radius, usual, 0.02, "surfaces");
+    CHECK_NEAR(scene->typical_amplitude, usual, 0.01, "sticks");
     CHECK_NEAR(hot_scene_surface_mm(scene, &state, 30) * usual, 0.5, 0.02, "the usual one reaches its voxel's side");
     CHECK_NEAR(hot_scene_stick_mm(scene, &state, 30) * usual, 0.5, 0.01, "the usual stick too");
     for (size_t v = 0; v < VOXELS; v++) {
@@ -74,7 +74,7 @@ static void test_sizes(hot_context *context)
     hot_view_state_default(&state);
     memset(quiet, 1, 40); /* the smaller half of the fibres */
     scene = make(context, 1, quiet);
-    CHECK(scene && scene->usual_radius < 0.75, "only what is inside the mask counts");
+    CHECK(scene && scene->typical_radius < 0.75, "only what is inside the mask counts");
     hot_scene_destroy(&scene);
     scene = make(context, 0, NULL);
     CHECK(scene && gathered(context, scene, &state) == VOXELS, "of tensors alone all surfaces are drawn");

@@ -96,9 +96,9 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
     struct builder builder = {.level = level};
     uint16_t row[33], below[33];
     memset(sphere, 0, sizeof *sphere);
-    if (parts < 1 || parts > HOT_SPHERE_PARTS_MOST || (level * level != parts && !star))
+    if (parts < 1 || parts > HOT_MAX_SPHERE_PARTS || (level * level != parts && !star))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a sphere of %d triangles a face: 3, or a square up to %d",
-                                parts, HOT_SPHERE_PARTS_MOST);
+                                parts, HOT_MAX_SPHERE_PARTS);
     sphere->parts = parts;
     sphere->vertices = 10 * (size_t)parts + 2;
     sphere->triangles = 20 * (size_t)parts;
@@ -217,7 +217,7 @@ int hot_glyph_detail(int order, double radius)
     return detail;
 }
 
-int hot_glyph_detail_of(int triangles)
+int hot_glyph_nearest_detail(int triangles)
 {
     int best = 0;
     for (int detail = 1; detail < HOT_SPHERES; detail++)
@@ -258,7 +258,7 @@ static float climb(int order, int terms, const float *tensor, const float start[
     double values[HOT_GLYPH_TERMS], x[3] = {start[0], start[1], start[2]}, g[3];
     for (int t = 0; t < terms; t++)
         values[t] = tensor[t];
-    for (int step = 0; step < HOT_GLYPH_WALK; step++) {
+    for (int step = 0; step < HOT_GLYPH_CLIMB_STEPS; step++) {
         double value = hot_symtensor_gradient_f64(order, 3, values, x, g);
         double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
         if (value > best)

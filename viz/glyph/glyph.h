@@ -9,7 +9,7 @@
 
 /* A sphere divides every face of an icosahedron into `parts` triangles: n^2 (every edge in n), or 3 (about the face's
  * middle: 60 triangles, between 20 and 80). 20 parts triangles, 10 parts + 2 vertices. */
-enum { HOT_SPHERE_PARTS_MOST = 1024, HOT_SPHERES = 13 };
+enum { HOT_MAX_SPHERE_PARTS = 1024, HOT_SPHERES = 13 };
 /* Those that are drawn, coarsest first. */
 extern const int hot_sphere_parts[HOT_SPHERES];
 
@@ -28,20 +28,20 @@ hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_
 void hot_sphere_free(hot_context *context, hot_sphere *sphere);
 
 /* How far beyond its largest radius a surface may be drawn: see `bend` in shaders/surface.glsl. */
-#define HOT_GLYPH_BEYOND 1.52
+#define HOT_GLYPH_MAX_REACH 1.52
 
 /* The coarsest of hot_sphere_parts (its place in the list) whose picture of a surface of this order is everywhere near
  * the true one: within a pixel, of large ones within .3. radius: the surface's largest, in pixels. */
 int hot_glyph_detail(int order, double radius);
 /* The one whose triangles are nearest in number. */
-int hot_glyph_detail_of(int triangles);
+int hot_glyph_nearest_detail(int triangles);
 
 /* How much too low a sphere's flat triangles are, as a fraction of the radius at the tip of x^order: the shader raises
  * its vertices by it. */
 double hot_glyph_bend(int order, int parts);
 
 /* Directions that a surface's largest radius is first looked for in: A v^m of all of them is form' tensor. */
-enum { HOT_GLYPH_SCAN = 84, HOT_GLYPH_TERMS = 45, HOT_GLYPH_WALK = 4 };
+enum { HOT_GLYPH_SCAN = 84, HOT_GLYPH_TERMS = 45, HOT_GLYPH_CLIMB_STEPS = 4 };
 typedef struct hot_glyph_scan {
     int order, terms;
     float form[HOT_GLYPH_TERMS * HOT_GLYPH_SCAN]; /* term by term */

@@ -19,7 +19,7 @@ typedef struct hot_interop {
                 float *step);
     /* One voxel's row into host memory. */
     int (*fetch)(int terms, const float *tensors, size_t voxel, float *row);
-    const char *(*say)(int error);
+    const char *(*error_text)(int error);
 } hot_interop;
 
 /* Under this name, in libhotview_cuda.so. */

@@ -31,7 +31,7 @@ static const hot_viewport *viewport_at(const hot_input *input, const hot_scene *
     return viewport ? viewport : &layout->viewport[0];
 }
 
-static const hot_view_volume *image_of(const hot_scene *scene, const hot_view_state *state)
+static const hot_view_volume *background_volume(const hot_scene *scene, const hot_view_state *state)
 {
     return hot_scene_volume(scene, state->background);
 }
@@ -124,36 +124,36 @@ static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state 
                        double y)
 {
     hot_view_layout layout;
-    input->rest += slices;
-    const double whole = fmin(fmax(trunc(input->rest), -1e6), 1e6);
-    input->rest -= trunc(input->rest);
+    input->remainder += slices;
+    const double whole = fmin(fmax(trunc(input->remainder), -1e6), 1e6);
+    input->remainder -= trunc(input->remainder);
     if (whole == 0)
         return 0;
-    return step_slice(scene, state, viewport_at(input, scene, state, &layout, x, y), (int)whole) ? HOT_ASKS_REDRAW : 0;
+    return step_slice(scene, state, viewport_at(input, scene, state, &layout, x, y), (int)whole) ? HOT_REQUEST_REDRAW : 0;
 }
 
 /* ---- Image and glyphs ------------------------------------------------------------------------------------ */
 
 static void window_level(const hot_scene *scene, hot_view_state *state, double brighter, double contrast)
 {
-    const hot_view_volume *image = image_of(scene, state);
+    const hot_view_volume *image = background_volume(scene, state);
     if (!image)
         return;
-    const double usual = image->window[1] - image->window[0];
+    const double full_width = image->window[1] - image->window[0];
     double low = image->window[0], high = image->window[1];
     if (!isnan(state->window[0])) {
         low = state->window[0];
         high = state->window[1];
     }
     const double width = high - low, middle = (low + high) / 2 - width * brighter;
-    const double wide = fmin(fmax(width * exp(-contrast), 1e-6 * usual), 1e6 * usual);
+    const double wide = fmin(fmax(width * exp(-contrast), 1e-6 * full_width), 1e6 * full_width);
     state->window[0] = middle - wide / 2;
     state->window[1] = middle + wide / 2;
 }
 
 static void next_volume(const hot_scene *scene, hot_view_state *state, int step)
 {
-    const hot_view_volume *image = image_of(scene, state);
+    const hot_view_volume *image = background_volume(scene, state);
     const int count = scene->volumes + 1; /* and "none" */
     const int now = image ? (int)(image - scene->volume) : scene->volumes, next = (now + step + count) % count;
     strcpy(state->background, next == scene->volumes ? "none" : scene->volume[next].name);
@@ -172,7 +172,7 @@ static void next_glyph(const hot_scene *scene, hot_view_state *state)
 
 static void change_threshold(const hot_scene *scene, hot_view_state *state, double steps)
 {
-    const double step = 0.05 * (scene->order ? scene->usual_radius : scene->usual_amplitude);
+    const double step = 0.05 * (scene->order ? scene->typical_radius : scene->typical_amplitude);
     /* in whole steps, so that as many down as up lead back to nothing */
     state->threshold = fmax(0, step * (round(state->threshold / step) + steps));
 }
@@ -217,91 +217,80 @@ static void show_plane(hot_view_state *state, hot_view_plane plane)
     state->plane = plane;
 }
 
-unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state *state, int key, int modifiers)
+/* Zooms about the middle of the first viewport. */
+static void zoom_about_middle(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor)
 {
-    static const double ZOOM_STEP = 1.25, SCALE_STEP = 1.1;
     hot_view_layout layout;
-    const hot_action action = find_action(HOT_TRIGGER_KEY, key, modifiers);
-    int *toggled = toggled_by(state, action);
-    if (toggled) {
-        *toggled = !*toggled;
-        return HOT_ASKS_REDRAW;
-    }
-    const double middle[2] = {input->width / 2., input->height / 2.};
+    viewport_at(input, scene, state, &layout, 0, 0);
+    zoom(input, scene, state, factor, layout.viewport[0].width / 2, layout.viewport[0].height / 2);
+}
+
+/* Planes, slices, camera. HOT_REQUEST_REDRAW, or 0 if nothing changed. */
+static unsigned key_view(const hot_input *input, const hot_scene *scene, hot_view_state *state, hot_action action)
+{
+    static const double ZOOM_STEP = 1.25;
+    hot_view_layout layout;
     switch (action) {
-    case HOT_ACTION_AXIAL:
-        show_plane(state, HOT_PLANE_AXIAL);
-        break;
-    case HOT_ACTION_SAGITTAL:
-        show_plane(state, HOT_PLANE_SAGITTAL);
-        break;
-    case HOT_ACTION_CORONAL:
-        show_plane(state, HOT_PLANE_CORONAL);
-        break;
-    case HOT_ACTION_SINGLE:
-        state->mode = HOT_VIEW_SINGLE;
-        break;
-    case HOT_ACTION_PLANES:
-        state->mode = HOT_VIEW_PLANES;
-        break;
-    case HOT_ACTION_SPACE:
-        state->mode = HOT_VIEW_SPACE;
-        break;
+    case HOT_ACTION_AXIAL: show_plane(state, HOT_PLANE_AXIAL); break;
+    case HOT_ACTION_SAGITTAL: show_plane(state, HOT_PLANE_SAGITTAL); break;
+    case HOT_ACTION_CORONAL: show_plane(state, HOT_PLANE_CORONAL); break;
+    case HOT_ACTION_SINGLE: state->mode = HOT_VIEW_SINGLE; break;
+    case HOT_ACTION_PLANES: state->mode = HOT_VIEW_PLANES; break;
+    case HOT_ACTION_SPACE: state->mode = HOT_VIEW_SPACE; break;
     case HOT_ACTION_SLICE_NEXT:
     case HOT_ACTION_SLICE_BACK:
         return step_slice(scene, state, viewport_at(input, scene, state, &layout, input->x, input->y),
-                          action == HOT_ACTION_SLICE_NEXT ? 1 : -1) ? HOT_ASKS_REDRAW : 0;
-    case HOT_ACTION_ZOOM_IN:
-    case HOT_ACTION_ZOOM_OUT:
-        /* about the middle of what is seen: of the first viewport, so that the picture's point stays */
-        viewport_at(input, scene, state, &layout, 0, 0);
-        zoom(input, scene, state, action == HOT_ACTION_ZOOM_IN ? ZOOM_STEP : 1 / ZOOM_STEP,
-             layout.count > 1 ? layout.viewport[0].width / 2 : middle[0],
-             layout.count > 1 ? layout.viewport[0].height / 2 : middle[1]);
-        break;
-    case HOT_ACTION_LOCK:
-        toggle_lock(state);
-        break;
-    case HOT_ACTION_RESET:
-        reset_view(scene, state);
-        break;
-    case HOT_ACTION_VOLUME_NEXT:
-    case HOT_ACTION_VOLUME_BACK:
-        next_volume(scene, state, action == HOT_ACTION_VOLUME_NEXT ? 1 : -1);
-        break;
+                          action == HOT_ACTION_SLICE_NEXT ? 1 : -1) ? HOT_REQUEST_REDRAW : 0;
+    case HOT_ACTION_ZOOM_IN: zoom_about_middle(input, scene, state, ZOOM_STEP); break;
+    case HOT_ACTION_ZOOM_OUT: zoom_about_middle(input, scene, state, 1 / ZOOM_STEP); break;
+    case HOT_ACTION_LOCK: toggle_lock(state); break;
+    case HOT_ACTION_RESET: reset_view(scene, state); break;
+    default: return 0;
+    }
+    return HOT_REQUEST_REDRAW;
+}
+
+/* Image and glyphs. */
+static unsigned key_contents(const hot_scene *scene, hot_view_state *state, hot_action action)
+{
+    static const double SCALE_STEP = 1.1;
+    switch (action) {
+    case HOT_ACTION_VOLUME_NEXT: next_volume(scene, state, 1); break;
+    case HOT_ACTION_VOLUME_BACK: next_volume(scene, state, -1); break;
     case HOT_ACTION_WINDOW_RESET:
-        if (state->show_help) /* what hands expect of Esc */
+        if (state->show_help) /* Esc closes the help first, as in other programs */
             state->show_help = 0;
         else
             state->window[0] = state->window[1] = NAN;
         break;
-    case HOT_ACTION_GLYPH:
-        next_glyph(scene, state);
-        break;
-    case HOT_ACTION_COLOR:
-        state->color = (state->color + 1) % (HOT_COLOR_PLAIN + 1);
-        break;
-    case HOT_ACTION_LARGER:
-    case HOT_ACTION_SMALLER:
-        change_scale(state, action == HOT_ACTION_LARGER ? SCALE_STEP : 1 / SCALE_STEP);
-        break;
+    case HOT_ACTION_GLYPH: next_glyph(scene, state); break;
+    case HOT_ACTION_COLOR: state->color = (state->color + 1) % (HOT_COLOR_PLAIN + 1); break;
+    case HOT_ACTION_LARGER: change_scale(state, SCALE_STEP); break;
+    case HOT_ACTION_SMALLER: change_scale(state, 1 / SCALE_STEP); break;
     case HOT_ACTION_EXTENT:
         state->extent = state->extent == HOT_EXTENT_SLICES ? HOT_EXTENT_VOLUME : HOT_EXTENT_SLICES;
         break;
-    case HOT_ACTION_THRESHOLD_UP:
-    case HOT_ACTION_THRESHOLD_DOWN:
-        change_threshold(scene, state, action == HOT_ACTION_THRESHOLD_UP ? 1 : -1);
-        break;
-    case HOT_ACTION_FULL_SCREEN:
-        return HOT_ASKS_FULL_SCREEN;
-    case HOT_ACTION_RELOAD:
-        return HOT_ASKS_RELOAD;
-    case HOT_ACTION_QUIT:
-        return HOT_ASKS_QUIT;
-    default:
-        return 0;
+    case HOT_ACTION_THRESHOLD_UP: change_threshold(scene, state, 1); break;
+    case HOT_ACTION_THRESHOLD_DOWN: change_threshold(scene, state, -1); break;
+    default: return 0;
     }
-    return HOT_ASKS_REDRAW;
+    return HOT_REQUEST_REDRAW;
+}
+
+unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state *state, int key, int modifiers)
+{
+    const hot_action action = find_action(HOT_TRIGGER_KEY, key, modifiers);
+    int *toggled = toggled_by(state, action);
+    if (toggled) {
+        *toggled = !*toggled;
+        return HOT_REQUEST_REDRAW;
+    }
+    switch (action) {
+    case HOT_ACTION_FULL_SCREEN: return HOT_REQUEST_FULL_SCREEN;
+    case HOT_ACTION_RELOAD: return HOT_REQUEST_RELOAD;
+    case HOT_ACTION_QUIT: return HOT_REQUEST_QUIT;
+    default: return key_view(input, scene, state, action) | key_contents(scene, state, action);
+    }
 }
 
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
@@ -316,7 +305,7 @@ static unsigned pick(const hot_input *input, const hot_scene *scene, hot_view_st
         return 0;
     const int moved = memcmp(voxel, state->voxel, sizeof voxel) != 0;
     memcpy(state->voxel, voxel, sizeof voxel);
-    return moved ? HOT_ASKS_REDRAW : 0;
+    return moved ? HOT_REQUEST_REDRAW : 0;
 }
 
 unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_state *state, int button, int pressed,
@@ -329,7 +318,7 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
             return 0;
         input->button = button;
         input->moved = 0;
-        input->rest = 0;
+        input->remainder = 0;
         input->press_x = input->x;
         input->press_y = input->y;
         const int space = viewport_at(input, scene, state, &layout, input->x, input->y)->space;
@@ -346,7 +335,7 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
     if (action == HOT_ACTION_PICK || (action == HOT_ACTION_TURN && click)) {
         const hot_viewport *viewport = viewport_at(input, scene, state, &layout, input->press_x, input->press_y);
         if (hot_pick_voxel(scene, state, viewport, input->x, input->y, voxel))
-            return pick(input, scene, state) | HOT_ASKS_PICK;
+            return pick(input, scene, state) | HOT_REQUEST_PICK;
     }
     return 0;
 }
@@ -375,16 +364,16 @@ unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state
         return pick(input, scene, state);
     case HOT_ACTION_WINDOW_LEVEL:
         window_level(scene, state, dx / (WINDOW_DRAG * state->pixel_ratio), -dy / (WINDOW_DRAG * state->pixel_ratio));
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_PAN:
         pan(scene, state, viewport, dx * viewport->mm_per_pixel, -dy * viewport->mm_per_pixel);
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_TURN:
         hot_view_state_turn(state, viewport, dx, dy);
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_ROLL:
         roll(state, viewport, from, to);
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_SCROLL:
         return scroll(input, scene, state, -dy / (SLICE_DRAG * state->pixel_ratio), input->press_x, input->press_y);
     default:
@@ -400,7 +389,7 @@ unsigned hot_input_wheel(hot_input *input, const hot_scene *scene, hot_view_stat
         return scroll(input, scene, state, steps, input->x, input->y);
     case HOT_ACTION_ZOOM:
         zoom(input, scene, state, pow(ZOOM_STEP, steps), input->x, input->y);
-        return steps != 0 ? HOT_ASKS_REDRAW : 0;
+        return steps != 0 ? HOT_REQUEST_REDRAW : 0;
     default:
         return 0;
     }

@@ -71,11 +71,11 @@ hot_status hot_bindings_markdown(hot_context *context, char **text);
 
 /* What an event asks for besides the changed state; added up. */
 enum {
-    HOT_ASKS_REDRAW = 1,
-    HOT_ASKS_PICK = 2, /* the crosshair was set: say what is there */
-    HOT_ASKS_RELOAD = 4,
-    HOT_ASKS_FULL_SCREEN = 8,
-    HOT_ASKS_QUIT = 16
+    HOT_REQUEST_REDRAW = 1,
+    HOT_REQUEST_PICK = 2, /* the crosshair was set: say what is there */
+    HOT_REQUEST_RELOAD = 4,
+    HOT_REQUEST_FULL_SCREEN = 8,
+    HOT_REQUEST_QUIT = 16
 };
 
 /* What is remembered between events. Zero at the start. Pixels of the framebuffer, from the upper left corner. */
@@ -86,7 +86,7 @@ typedef struct hot_input {
     hot_action action;    /* what holding it does */
     int moved;            /* since it was pressed: then it is a drag, not a click */
     double press_x, press_y;
-    double rest;          /* of the wheel's turn, or the drag through slices: less than a slice yet */
+    double remainder;          /* of the wheel's turn, or the drag through slices: less than a slice yet */
 } hot_input;
 
 /* Each changes *state and returns what else is asked for. */

@@ -33,7 +33,7 @@ hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay)
     return HOT_OK;
 }
 
-static void forget_values(hot_overlay *overlay)
+static void free_values(hot_overlay *overlay)
 {
     if (overlay->values)
         hot_context_free(overlay->values_context, overlay->values);
@@ -45,7 +45,7 @@ void hot_overlay_destroy(hot_overlay **overlay)
     hot_overlay *gone = overlay ? *overlay : NULL;
     if (!gone)
         return;
-    forget_values(gone);
+    free_values(gone);
     if (gone->text)
         hot_draw_list_free(&gone->list);
     hot_text_destroy(gone->context, &gone->text);
@@ -54,7 +54,7 @@ void hot_overlay_destroy(hot_overlay **overlay)
     *overlay = NULL;
 }
 
-int hot_overlay_say(hot_overlay *overlay, const char *message)
+int hot_overlay_set_message(hot_overlay *overlay, const char *message)
 {
     char before[sizeof overlay->message];
     memcpy(before, overlay->message, sizeof before);
@@ -63,7 +63,7 @@ int hot_overlay_say(hot_overlay *overlay, const char *message)
 }
 
 /* Letters of the size asked for. */
-static hot_status need_text(hot_overlay *overlay, double scale)
+static hot_status ensure_text(hot_overlay *overlay, double scale)
 {
     if (overlay->text && overlay->text->scale == scale)
         return HOT_OK;
@@ -81,7 +81,7 @@ static hot_status need_text(hot_overlay *overlay, double scale)
 }
 
 /* The words about the crosshair's voxel; found anew only when it moved or the data changed. */
-static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
+static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
 {
     const void *tensors = scene->tensors ? scene->tensors : scene->device_tensors;
     const int same = overlay->values && overlay->described.scene == scene &&
@@ -90,7 +90,7 @@ static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, cons
                      memcmp(overlay->described.voxel, voxel, sizeof overlay->described.voxel) == 0;
     if (same)
         return HOT_OK;
-    forget_values(overlay);
+    free_values(overlay);
     overlay->values_context = scene->context;
     overlay->described.scene = scene;
     overlay->described.tensors = tensors;
@@ -126,7 +126,7 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
         hot_overlay_add_status(&page);
         hot_overlay_add_legend(&page);
         if (state->show_values) {
-            status = need_values(overlay, scene, state->voxel);
+            status = update_values(overlay, scene, state->voxel);
             if (status == HOT_OK)
                 hot_overlay_add_values(&page, overlay->values);
         }
@@ -147,7 +147,7 @@ hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const
         *mesh = &overlay->mesh; /* nothing to write: no font is needed */
         return HOT_OK;
     }
-    hot_status status = need_text(overlay, state->pixel_ratio);
+    hot_status status = ensure_text(overlay, state->pixel_ratio);
     if (status != HOT_OK)
         return status;
     hot_draw_list_clear(&overlay->list);

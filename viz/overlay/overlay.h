@@ -14,7 +14,7 @@ hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay);
 hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width,
                              int height, const hot_overlay_mesh **mesh);
 /* A message that lies over the picture from now on; NULL = none any more. Copied. Returns whether that is a change. */
-int hot_overlay_say(hot_overlay *overlay, const char *message);
+int hot_overlay_set_message(hot_overlay *overlay, const char *message);
 void hot_overlay_destroy(hot_overlay **overlay);
 
 #endif

@@ -115,9 +115,9 @@ static void add_fiber_colors(const hot_overlay_page *page, double top)
 {
     const double line = hot_overlay_line(page, HOT_TEXT_PLAIN), ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const double x2 = page->layout->width - 14 * page->unit, side = round(0.8 * ascent);
-    const int most = page->scene->max_fibers < 5 ? page->scene->max_fibers : 5;
+    const int max_columns = page->scene->max_fibers < 5 ? page->scene->max_fibers : 5;
     const int sticks = page->state->glyph == HOT_GLYPH_STICKS;
-    for (int f = 0; f < most; f++) {
+    for (int f = 0; f < max_columns; f++) {
         double rgb[3];
         const double y = top + (1.4 + f) * line;
         hot_color_fiber(f, rgb);
@@ -184,8 +184,8 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
         width = fmax(width, hot_text_width(font, HOT_TEXT_MONO, at));
     size_t columns = (lines + fit - 1) / fit;
     const double wide = view->x + view->width - x - 10 * unit - 2 * pad + gap;
-    const size_t most = wide > 2 * (width + gap) ? (size_t)(wide / (width + gap)) : 1;
-    const size_t shown_columns = columns < most ? columns : most;
+    const size_t max_columns = wide > 2 * (width + gap) ? (size_t)(wide / (width + gap)) : 1;
+    const size_t shown_columns = columns < max_columns ? columns : max_columns;
     /* what does not fit is said to be missing on the last line */
     const size_t room_lines = shown_columns * fit, shown = lines <= room_lines ? lines : room_lines - 1;
     const size_t rows = shown_columns > 1 || lines > fit ? fit : lines;
@@ -228,14 +228,14 @@ void hot_overlay_add_message(const hot_overlay_page *page, const char *message)
 {
     enum { LINES = 6 };
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 12 * unit;
-    const double most = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
+    const double max_columns = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
     const char *starts[LINES];
     size_t lengths[LINES], lines = 0;
     double widest = 0;
     char piece[512];
     for (const char *at = message; *at && lines < LINES; at += lengths[lines++]) {
         starts[lines] = at;
-        lengths[lines] = fitting(page->list->text, at, most);
+        lengths[lines] = fitting(page->list->text, at, max_columns);
         snprintf(piece, sizeof piece, "%.*s", (int)lengths[lines], at);
         widest = fmax(widest, hot_text_width(page->list->text, HOT_TEXT_PLAIN, piece));
     }
@@ -282,13 +282,13 @@ static int break_groups(const int *rows, const size_t *starts, size_t groups, in
 /* The table in so many columns, which begin with groups, the highest as low as can be. */
 static void lay_out_help(const hot_overlay_page *page, int columns, help_layout *out)
 {
-    enum { GROUPS_MOST = 16 };
-    size_t count, starts[GROUPS_MOST], groups = 0;
-    int rows[GROUPS_MOST] = {0}, height = 1;
+    enum { MAX_GROUPS = 16 };
+    size_t count, starts[MAX_GROUPS], groups = 0;
+    int rows[MAX_GROUPS] = {0}, height = 1;
     const hot_binding *table = hot_bindings(&count);
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < count; i++) {
-        if ((i == 0 || strcmp(table[i].group, table[i - 1].group)) && groups < GROUPS_MOST) {
+        if ((i == 0 || strcmp(table[i].group, table[i - 1].group)) && groups < MAX_GROUPS) {
             starts[groups] = i;
             rows[groups++] = 2; /* the heading, and the gap before the next */
         }
@@ -314,8 +314,8 @@ void hot_overlay_add_help(const hot_overlay_page *page)
 {
     size_t count;
     const hot_binding *table = hot_bindings(&count);
-    const double unit = page->unit, usual = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit,
-                 title = 1.9 * usual;
+    const double unit = page->unit, typical_line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit,
+                 title = 1.9 * typical_line;
     const double width = page->layout->width, height = page->layout->height;
     const double ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const hot_rgba shade = {0, 0, 0, 0.45f};
@@ -327,11 +327,11 @@ void hot_overlay_add_help(const hot_overlay_page *page)
         if (columns > 1 && tried.width + pad > width)
             break;
         best = tried;
-        if (tried.rows * usual + title + 2 * pad <= height && (columns > 1 || tried.rows * usual < 0.6 * height))
+        if (tried.rows * typical_line + title + 2 * pad <= height && (columns > 1 || tried.rows * typical_line < 0.6 * height))
             break;
     }
     /* lines move together, as far as letters allow, where the picture is low */
-    const double line = fmax(0.86 * usual, fmin(usual, (height - title - 1.5 * pad) / best.rows)),
+    const double line = fmax(0.86 * typical_line, fmin(typical_line, (height - title - 1.5 * pad) / best.rows)),
                  tall = best.rows * line;
     const double x = round((width - best.width) / 2 - pad), top = fmax(0, round((height - tall - title) / 2 - pad));
     const double bottom = fmin(height, top + tall + title + 2 * pad);

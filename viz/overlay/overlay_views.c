@@ -169,19 +169,19 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
 
 /* ---- Scale and caption ----------------------------------------------------------------------------------- */
 
-double hot_overlay_round_length(double most)
+double hot_overlay_round_length(double max_length)
 {
-    double length = pow(10, floor(log10(most) + 1e-9));
-    length *= most >= 5 * length * (1 - 1e-9) ? 5 : most >= 2 * length * (1 - 1e-9) ? 2 : 1;
+    double length = pow(10, floor(log10(max_length) + 1e-9));
+    length *= max_length >= 5 * length * (1 - 1e-9) ? 5 : max_length >= 2 * length * (1 - 1e-9) ? 2 : 1;
     return length;
 }
 
 void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport *viewport)
 {
-    const double unit = page->unit, most = fmin(viewport->width / 4, 200 * unit) * viewport->mm_per_pixel;
-    if (!(most > 0) || !isfinite(most))
+    const double unit = page->unit, max_length = fmin(viewport->width / 4, 200 * unit) * viewport->mm_per_pixel;
+    if (!(max_length > 0) || !isfinite(max_length))
         return;
-    const double length = hot_overlay_round_length(most), pixels = length / viewport->mm_per_pixel;
+    const double length = hot_overlay_round_length(max_length), pixels = length / viewport->mm_per_pixel;
     const double x2 = round(viewport->x + viewport->width - 14 * unit), x = round(x2 - pixels);
     const double y = round(viewport->y + viewport->height - 14 * unit), thick = fmax(2, round(2 * unit)),
                  tick = 4 * unit;

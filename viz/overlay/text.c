@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLACEMENT = 0xfffd, ATLAS_WIDEST = 8192 /* and twice as high: what every driver of today takes */ };
+enum { REPLACEMENT = 0xfffd, MAX_ATLAS_WIDTH = 8192 /* and twice as high: what every driver of today takes */ };
 
 /* Height in units of the desktop, weight and family of each style. fontconfig gives the nearest family that is there.
  */
@@ -118,10 +118,10 @@ static unsigned long font_index(cairo_scaled_font_t *font, uint32_t code)
 /* Measures every letter that the fonts have. */
 static hot_status measure(hot_context *context, baker *bake)
 {
-    size_t most = 0;
+    size_t max_letters = 0;
     for (size_t r = 0; r < RANGES; r++)
-        most += range_table[r].last - range_table[r].first + 1;
-    bake->all = hot_context_alloc(context, HOT_TEXT_STYLES * most, sizeof *bake->all);
+        max_letters += range_table[r].last - range_table[r].first + 1;
+    bake->all = hot_context_alloc(context, HOT_TEXT_STYLES * max_letters, sizeof *bake->all);
     if (!bake->all)
         return HOT_ERROR_MEMORY;
     for (int s = 0; s < HOT_TEXT_STYLES; s++) {
@@ -131,7 +131,7 @@ static hot_status measure(hot_context *context, baker *bake)
         face->ascent = (float)font.ascent;
         face->descent = (float)font.descent;
         face->line = (float)ceil(font.height * 1.12);
-        face->glyphs = hot_context_calloc(context, most, sizeof *face->glyphs);
+        face->glyphs = hot_context_calloc(context, max_letters, sizeof *face->glyphs);
         if (!face->glyphs)
             return HOT_ERROR_MEMORY;
         const int margin = (int)ceil(bake->rim) + 1;
@@ -224,13 +224,13 @@ static hot_status draw_atlas(hot_context *context, baker *bake)
     hot_text *text = bake->text;
     int side = 256;
     qsort(bake->all, bake->count, sizeof *bake->all, taller);
-    while (side <= ATLAS_WIDEST && !pack(bake, side))
+    while (side <= MAX_ATLAS_WIDTH && !pack(bake, side))
         side *= 2;
-    if (side > ATLAS_WIDEST)
+    if (side > MAX_ATLAS_WIDTH)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the font's letters at content scale %g do not fit a texture of "
                                 "%d x %d pixels",
-                                text->scale, ATLAS_WIDEST, 2 * ATLAS_WIDEST);
+                                text->scale, MAX_ATLAS_WIDTH, 2 * MAX_ATLAS_WIDTH);
     text->pixels = hot_context_alloc(context, (size_t)text->width, (size_t)text->height);
     if (!text->pixels)
         return HOT_ERROR_MEMORY;

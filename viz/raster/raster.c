@@ -114,7 +114,7 @@ hot_status hot_raster_create(hot_context *context, hot_raster **raster)
     return HOT_OK;
 }
 
-void hot_raster_use(hot_raster *raster, raster_glyph *glyph) { raster->glyph = glyph; }
+void hot_raster_set_variant(hot_raster *raster, raster_glyph *glyph) { raster->glyph = glyph; }
 
 void hot_raster_destroy(hot_raster **raster)
 {
@@ -198,7 +198,7 @@ static hot_status prepare_levels(hot_raster *raster)
 {
     const hot_scene *scene = raster->job.scene;
     const hot_surface_list *list = raster->job.list;
-    size_t most = 0;
+    size_t max_needed = 0;
     if (raster->order != scene->order || memcmp(raster->sign, scene->sign, sizeof raster->sign) != 0) {
         for (int l = 0; l < HOT_SPHERES; l++)
             free_level(raster->context, &raster->level[l]);
@@ -222,41 +222,41 @@ static hot_status prepare_levels(hot_raster *raster)
                 level->way[r][v] = x * level->unit[0][v] + y * level->unit[1][v] + z * level->unit[2][v];
         }
         const size_t needed = 12 * level->vertices + level->triangles;
-        most = needed > most ? needed : most;
+        max_needed = needed > max_needed ? needed : max_needed;
     }
     return reserve(raster->context, (void **)&raster->scratch, &raster->scratch_capacity,
-                     most * (size_t)hot_context_threads(raster->context), sizeof *raster->scratch);
+                     max_needed * (size_t)hot_context_threads(raster->context), sizeof *raster->scratch);
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------ */
 
 /* Where a glyph is on the picture: its middle in pixels, its depth, and how far it reaches. */
-static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *pixels,
-                    double *deep)
+static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *reach_pixels,
+                    double *reach_depth)
 {
     for (int r = 0; r < 3; r++) {
         const double *m = raster->matrix + 4 * r;
         center[r] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] +
                     m[3];
     }
-    const double *m = raster->matrix, reach = HOT_GLYPH_BEYOND * (double)item->reach;
-    *pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
-    *deep = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
+    const double *m = raster->matrix, reach = HOT_GLYPH_MAX_REACH * (double)item->reach;
+    *reach_pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
+    *reach_depth = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
 }
 
 /* Tiles that a glyph touches: first and last column and row; 0 when none. */
-static int touched(const hot_raster *raster, size_t item, int low[2], int high[2])
+static int tiles_touched(const hot_raster *raster, size_t item, int low[2], int high[2])
 {
-    double center[3], pixels, deep;
-    project(raster, &raster->job.list->items[item], center, &pixels, &deep);
-    const int most[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
-    if (!(pixels < 1e7)) /* nothing of such a surface is seen but a colour, if its numbers are numbers */
+    double center[3], reach_pixels, reach_depth;
+    project(raster, &raster->job.list->items[item], center, &reach_pixels, &reach_depth);
+    const int max_needed[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
+    if (!(reach_pixels < 1e7)) /* nothing of such a surface is seen but a colour, if its numbers are numbers */
         return 0;
     for (int d = 0; d < 2; d++) {
-        if (!(center[d] + pixels >= 0 && center[d] - pixels <= size[d]))
+        if (!(center[d] + reach_pixels >= 0 && center[d] - reach_pixels <= size[d]))
             return 0;
-        low[d] = (int)fmax(0, floor((center[d] - pixels) / raster->side));
-        high[d] = (int)fmin(most[d], floor((center[d] + pixels) / raster->side));
+        low[d] = (int)fmax(0, floor((center[d] - reach_pixels) / raster->side));
+        high[d] = (int)fmin(max_needed[d], floor((center[d] + reach_pixels) / raster->side));
     }
     return 1;
 }
@@ -265,8 +265,8 @@ static size_t depth_bin(const hot_raster *raster, size_t item, int bins)
 {
     const double *m = raster->matrix + 8;
     const float *c = raster->job.list->items[item].center;
-    const double deep = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
-    return (size_t)fmin(bins - 1, fmax(0, bins * deep));
+    const double reach_depth = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
+    return (size_t)fmin(bins - 1, fmax(0, bins * reach_depth));
 }
 
 /* Nearest first, where glyphs stand behind each other: what is hidden is then found to be so. */
@@ -305,7 +305,7 @@ static hot_status sort_into_tiles(hot_raster *raster)
     for (int pass = 0; pass < 2; pass++) {
         for (size_t g = 0; g < count; g++) {
             const size_t item = behind ? raster->sorted[g] : g;
-            if (!touched(raster, item, low, high))
+            if (!tiles_touched(raster, item, low, high))
                 continue;
             for (int row = low[1]; row <= high[1]; row++)
                 for (int column = low[0]; column <= high[0]; column++) {
@@ -337,12 +337,12 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
     while (raster->side > 32 && (double)raster->width * raster->height <
                                     4. * hot_context_threads(raster->context) * raster->side * raster->side)
         raster->side /= 2;
-    const double most = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
-    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > most)
+    const double max_needed = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
+    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > max_needed)
         raster->side /= 2;
     raster->columns = (raster->width + raster->side - 1) / raster->side;
     raster->rows = (raster->height + raster->side - 1) / raster->side;
-    raster->band = (int)fmax(1, most / ((double)raster->side * raster->width * job->samples));
+    raster->band = (int)fmax(1, max_needed / ((double)raster->side * raster->width * job->samples));
     if (raster->band > raster->rows)
         raster->band = raster->rows;
     *band = raster->side * raster->band;
@@ -354,7 +354,7 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
 
 /* ---- Drawing ---------------------------------------------------------------------------------------------- */
 
-static void take_scratch(const hot_raster *raster, const raster_level *level, int thread, raster_scratch *scratch)
+static void thread_scratch(const hot_raster *raster, const raster_level *level, int thread, raster_scratch *scratch)
 {
     const size_t share = raster->scratch_capacity / (size_t)hot_context_threads(raster->context);
     float *at = raster->scratch + share * (size_t)thread;
@@ -364,16 +364,16 @@ static void take_scratch(const hot_raster *raster, const raster_level *level, in
 }
 
 /* Whether all that a glyph could cover of the tile is nearer than it. */
-static int hidden(const hot_raster *raster, const raster_tile *tile, const hot_surface_item *item)
+static int is_hidden(const hot_raster *raster, const raster_tile *tile, const hot_surface_item *item)
 {
-    double center[3], pixels, deep;
-    project(raster, item, center, &pixels, &deep);
-    const float nearest = (float)(center[2] - deep);
+    double center[3], reach_pixels, reach_depth;
+    project(raster, item, center, &reach_pixels, &reach_depth);
+    const float nearest = (float)(center[2] - reach_depth);
     const int samples = raster->frame.samples;
-    const int from_x = (int)fmax(0, floor(center[0] - pixels - tile->x)),
-              from_y = (int)fmax(0, floor(center[1] - pixels - tile->y));
-    const int to_x = (int)fmin(tile->width, ceil(center[0] + pixels - tile->x));
-    const int to_y = (int)fmin(tile->height, ceil(center[1] + pixels - tile->y));
+    const int from_x = (int)fmax(0, floor(center[0] - reach_pixels - tile->x)),
+              from_y = (int)fmax(0, floor(center[1] - reach_pixels - tile->y));
+    const int to_x = (int)fmin(tile->width, ceil(center[0] + reach_pixels - tile->x));
+    const int to_y = (int)fmin(tile->height, ceil(center[1] + reach_pixels - tile->y));
     for (int y = from_y; y < to_y; y++) {
         const float *depth = tile->depth + (size_t)y * tile->row;
         for (int x = from_x * samples; x < to_x * samples; x++)
@@ -408,13 +408,13 @@ static void draw_tile(const hot_raster *raster, int thread, int column, int row,
     for (size_t e = raster->first[number]; e < raster->first[number + 1]; e++) {
         const size_t item = raster->entries[e];
         int l = 0;
-        if (raster->job.viewport->space && hidden(raster, &tile, &list->items[item]))
+        if (raster->job.viewport->space && is_hidden(raster, &tile, &list->items[item]))
             continue;
         if (e % 64 == 0 && hot_context_cancelled(raster->context))
             return;
         while (item >= list->first[l + 1])
             l++;
-        take_scratch(raster, &raster->level[l], thread, &scratch);
+        thread_scratch(raster, &raster->level[l], thread, &scratch);
         raster->glyph(&raster->frame, &raster->level[l], &tile, item, &scratch);
     }
 }

@@ -54,6 +54,6 @@ raster_glyph hot_raster_glyph_avx2;
 #endif
 
 /* The variant that is used from now on, instead of the processor's best (for tests). */
-void hot_raster_use(hot_raster *raster, raster_glyph *glyph);
+void hot_raster_set_variant(hot_raster *raster, raster_glyph *glyph);
 
 #endif

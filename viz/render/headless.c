@@ -16,7 +16,7 @@ struct hot_headless {
     GLuint read, read_color;                /* where samples are put together; 0 when there is one */
 };
 
-static int listed(const char *extensions, const char *name)
+static int has_extension(const char *extensions, const char *name)
 {
     const size_t length = strlen(name);
     for (const char *at = extensions; at && (at = strstr(at, name)) != NULL; at += length)
@@ -29,7 +29,7 @@ static int listed(const char *extensions, const char *name)
 static int try_display(hot_headless *made, EGLDisplay display)
 {
     /* compute shaders come with 4.3; nothing else needs more than 3.3 */
-    static const EGLint wanted[2][7] = {
+    static const EGLint versions[2][7] = {
         {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE},
         {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
@@ -45,13 +45,13 @@ static int try_display(hot_headless *made, EGLDisplay display)
     if (!eglBindAPI(EGL_OPENGL_API))
         goto failed;
     eglChooseConfig(display, any, &config, 1, &count);
-    if (count < 1 && !listed(extensions, "EGL_KHR_no_config_context"))
+    if (count < 1 && !has_extension(extensions, "EGL_KHR_no_config_context"))
         goto failed;
     for (int w = 0; w < 2 && made->gl == EGL_NO_CONTEXT; w++)
-        made->gl = eglCreateContext(display, count ? config : NULL, EGL_NO_CONTEXT, wanted[w]);
+        made->gl = eglCreateContext(display, count ? config : NULL, EGL_NO_CONTEXT, versions[w]);
     if (made->gl == EGL_NO_CONTEXT)
         goto failed;
-    if (!listed(extensions, "EGL_KHR_surfaceless_context") && count)
+    if (!has_extension(extensions, "EGL_KHR_surfaceless_context") && count)
         made->surface = eglCreatePbufferSurface(display, config, small);
     if (eglMakeCurrent(display, made->surface, made->surface, made->gl) && epoxy_gl_version() >= 33)
         return 1;
@@ -71,14 +71,14 @@ failed:
 /* Graphics cards first, then what Mesa draws in software. */
 static int try_devices(hot_headless *made, int software)
 {
-    enum { MOST = 32 };
-    EGLDeviceEXT devices[MOST];
+    enum { MAX_DEVICES = 32 };
+    EGLDeviceEXT devices[MAX_DEVICES];
     EGLint count = 0;
-    if (!eglQueryDevicesEXT(MOST, devices, &count))
+    if (!eglQueryDevicesEXT(MAX_DEVICES, devices, &count))
         return 0;
     for (EGLint d = 0; d < count; d++) {
         const char *extensions = eglQueryDeviceStringEXT(devices[d], EGL_EXTENSIONS);
-        if (listed(extensions, "EGL_MESA_device_software") == software &&
+        if (has_extension(extensions, "EGL_MESA_device_software") == software &&
             try_display(made, eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[d], NULL)))
             return 1;
     }
@@ -88,12 +88,12 @@ static int try_devices(hot_headless *made, int software)
 static int find_display(hot_headless *made)
 {
     const char *client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-    const int platforms = listed(client, "EGL_EXT_platform_base");
-    const int devices = platforms && listed(client, "EGL_EXT_platform_device") &&
-                        (listed(client, "EGL_EXT_device_enumeration") || listed(client, "EGL_EXT_device_base"));
+    const int platforms = has_extension(client, "EGL_EXT_platform_base");
+    const int devices = platforms && has_extension(client, "EGL_EXT_platform_device") &&
+                        (has_extension(client, "EGL_EXT_device_enumeration") || has_extension(client, "EGL_EXT_device_base"));
     if (devices && try_devices(made, 0))
         return 1;
-    if (platforms && listed(client, "EGL_MESA_platform_surfaceless") &&
+    if (platforms && has_extension(client, "EGL_MESA_platform_surfaceless") &&
         try_display(made, eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL)))
         return 1;
     if (devices && try_devices(made, 1))
@@ -123,7 +123,7 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
     return HOT_OK;
 }
 
-static void drop_buffers(hot_headless *headless)
+static void free_buffers(hot_headless *headless)
 {
     glDeleteFramebuffers(1, &headless->drawn);
     glDeleteFramebuffers(1, &headless->read);
@@ -143,16 +143,16 @@ static void make_buffer(GLuint *name, GLenum format, int samples, int width, int
 
 hot_status hot_headless_resize(hot_headless *headless, int width, int height, int samples)
 {
-    GLint most = 0, most_samples = 0;
-    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &most);
-    glGetIntegerv(GL_MAX_SAMPLES, &most_samples);
-    if (width < 1 || height < 1 || width > most || height > most)
+    GLint max_size = 0, max_samples = 0;
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &max_size);
+    glGetIntegerv(GL_MAX_SAMPLES, &max_samples);
+    if (width < 1 || height < 1 || width > max_size || height > max_size)
         return hot_context_fail(headless->context, HOT_ERROR_ARGUMENT,
-                                "a picture of %d x %d pixels; this driver draws up to %d x %d", width, height, most,
-                                most);
-    if (samples > most_samples)
-        samples = most_samples;
-    drop_buffers(headless);
+                                "a picture of %d x %d pixels; this driver draws up to %d x %d", width, height, max_size,
+                                max_size);
+    if (samples > max_samples)
+        samples = max_samples;
+    free_buffers(headless);
     while (glGetError() != GL_NO_ERROR) { /* what is reported below is of these buffers */
     }
     if (samples > 1) {
@@ -172,7 +172,7 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     return HOT_OK;
 }
 
-hot_status hot_headless_need_depth(hot_headless *headless)
+hot_status hot_headless_add_depth(hot_headless *headless)
 {
     if (headless->drawn_depth)
         return HOT_OK;
@@ -204,7 +204,7 @@ void hot_headless_destroy(hot_headless **headless)
     hot_headless *gone = headless ? *headless : NULL;
     if (!gone)
         return;
-    drop_buffers(gone);
+    free_buffers(gone);
     eglMakeCurrent(gone->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     if (gone->surface != EGL_NO_SURFACE)
         eglDestroySurface(gone->display, gone->surface);

@@ -13,7 +13,7 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless);
 /* Binds a framebuffer of width x height with `samples` samples a pixel (as many as the driver has, at most). */
 hot_status hot_headless_resize(hot_headless *headless, int width, int height, int samples);
 /* Adds depth to that framebuffer, which has none until then: in software it is much of what a picture takes. */
-hot_status hot_headless_need_depth(hot_headless *headless);
+hot_status hot_headless_add_depth(hot_headless *headless);
 /* Puts the samples together and binds the result for reading. */
 void hot_headless_resolve(hot_headless *headless);
 void hot_headless_destroy(hot_headless **headless);

@@ -69,7 +69,7 @@ hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, con
     const hot_overlay_mesh *mesh = NULL;
     hot_status status = hot_overlay_build(pictures->overlay, scene, state, pictures->width, pictures->height, &mesh);
     if (status == HOT_OK && hot_renderer_needs_depth(pictures->renderer, scene, state))
-        status = hot_headless_need_depth(pictures->headless);
+        status = hot_headless_add_depth(pictures->headless);
     if (status == HOT_OK)
         status = hot_renderer_draw(pictures->renderer, scene, state, pictures->width, pictures->height, mesh);
     if (status == HOT_OK)

@@ -54,9 +54,9 @@ void hot_renderer_destroy(hot_renderer **renderer)
     *renderer = NULL;
 }
 
-void hot_renderer_forget(hot_renderer *renderer)
+void hot_renderer_invalidate(hot_renderer *renderer)
 {
-    hot_glyphs_forget(renderer->context, &renderer->glyphs);
+    hot_glyphs_invalidate(renderer->context, &renderer->glyphs);
     renderer->image.scene = 0;
     renderer->image.volume = NULL;
 }

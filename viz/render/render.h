@@ -21,7 +21,7 @@ void hot_renderer_destroy(hot_renderer **renderer);
 /* Whether the current OpenGL context is one that the processor draws for. */
 int hot_render_in_software(void);
 /* Forgets what was uploaded: call it when a scene's data changed. Another scene is noticed without. */
-void hot_renderer_forget(hot_renderer *renderer);
+void hot_renderer_invalidate(hot_renderer *renderer);
 
 /* Whether the framebuffer that the next picture is drawn into must have depth. */
 int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state);

@@ -12,15 +12,15 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     const size_t *size = volume->own_grid ? volume->size : scene->grid.size, slab = size[0] * size[1],
                  components = (size_t)volume->components;
     const GLenum format = components == 3 ? GL_RGB : GL_RED;
-    GLint most = 0;
-    glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &most);
+    GLint max_size = 0;
+    glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &max_size);
     for (int d = 0; d < 3; d++)
-        if (size[d] > (size_t)most)
+        if (size[d] > (size_t)max_size)
             return hot_context_fail(
                 context, HOT_ERROR_DEVICE,
                 "the OpenGL driver shows images of at most %d voxels a side, not %zu; --image off shows the "
                 "glyphs alone",
-                most, size[d]);
+                max_size, size[d]);
     float *values = hot_context_alloc(context, slab, components * sizeof *values);
     if (!values)
         return HOT_ERROR_MEMORY;
@@ -83,16 +83,16 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
 static void span(const hot_scene *scene, const double normal[3], double across[3], double along[3])
 {
     double low[3], high[3], reach = 0, length = 0;
-    int least = 0;
+    int smallest = 0;
     hot_scene_bounds(scene, low, high);
     for (int d = 0; d < 3; d++) {
         reach += (high[d] - low[d]) * (high[d] - low[d]);
-        if (fabs(normal[d]) < fabs(normal[least]))
-            least = d;
+        if (fabs(normal[d]) < fabs(normal[smallest]))
+            smallest = d;
     }
     reach = sqrt(reach);
     for (int d = 0; d < 3; d++)
-        across[d] = (d == least) - normal[d] * normal[least];
+        across[d] = (d == smallest) - normal[d] * normal[smallest];
     for (int d = 0; d < 3; d++)
         length += across[d] * across[d];
     for (int d = 0; d < 3; d++)
@@ -152,7 +152,7 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
         return;
     }
     /* moved back by a glyph's radius, so that glyphs stand on their slice whole */
-    hot_program_float(program, "farther", 1.2 * hot_scene_usual_mm(scene, state) / viewport->depth);
+    hot_program_float(program, "farther", 1.2 * hot_scene_typical_mm(scene, state) / viewport->depth);
     for (int axis = 0; axis < 3; axis++) {
         double normal[3], length = 0;
         for (int d = 0; d < 3; d++) {

@@ -66,7 +66,7 @@ void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster)
 typedef struct hot_tile_renderer {
     int order;                /* that the programs are for */
     int wide;                 /* depth and colour are one value of 64 bits, in `depth` */
-    GLuint usual, large;      /* for spheres of few and of more vertices */
+    GLuint small, large;      /* for spheres of few and of more vertices */
     GLuint show, empty_array, depth, color;
     int samples;              /* that `show` is for */
     size_t capacity;          /* samples in depth and color */
@@ -77,9 +77,9 @@ typedef struct hot_tile_renderer {
 } hot_tile_renderer;
 
 /* Whether glyphs of this level are drawn that way: larger ones are left to the hardware. */
-int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level);
+int hot_tiles_can_draw(const hot_surface_list *list, const hot_viewport *viewport, int level);
 /* Whether all are when none reaches farther than so many pixels. */
-int hot_tiles_take_all(const hot_scene *scene, const hot_view_state *state, double reach);
+int hot_tiles_can_draw_all(const hot_scene *scene, const hot_view_state *state, double reach);
 /* Draws those levels into the framebuffer; items and values are those of the shaders of OpenGL's own pipeline. */
 hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const hot_raster_job *job,
                           const hot_texture_buffer *items, const hot_texture_buffer *values, int bottom);
@@ -95,16 +95,16 @@ typedef struct hot_glyph_key {
     double threshold, normal[3];
 } hot_glyph_key;
 
-typedef struct hot_look_key {
+typedef struct hot_style_key {
     double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2];
     int normalise, clip, color, detail, everywhere, width, height;
     char color_by[HOT_VIEW_NAME], background[HOT_VIEW_NAME];
-} hot_look_key;
+} hot_style_key;
 
 typedef struct hot_viewport_glyphs {
     hot_glyph_key key;
-    hot_look_key look;
-    int made, looked; /* whether key and look hold something */
+    hot_style_key style;
+    int gathered, listed; /* whether key and look hold something */
     hot_surface_set set;
     hot_surface_list list;
     uint32_t *voxels; /* for the sticks */
@@ -137,7 +137,7 @@ int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *sce
 hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                            const hot_view_state *state, const hot_viewport *viewport, int bottom,
                            hot_render_counts *counts);
-void hot_glyphs_forget(hot_context *context, hot_glyph_renderer *glyphs);
+void hot_glyphs_invalidate(hot_context *context, hot_glyph_renderer *glyphs);
 void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 
 /* ---- render_image.c --------------------------------------------------------------------------------------- */

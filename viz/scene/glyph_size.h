@@ -10,7 +10,7 @@ double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state,
 /* mm from the middle to an end of a stick, per unit of its direction's length. */
 double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, size_t index);
 /* mm: how far usual large glyphs reach from their middle. */
-double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state);
+double hot_scene_typical_mm(const hot_scene *scene, const hot_view_state *state);
 /* mm: the farthest that any surface reaches. */
 double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state);
 /* mm: half of how thick a stick is. */

@@ -9,7 +9,7 @@
 
 /* ---- Geometry --------------------------------------------------------------------------------------------- */
 
-static int invert(const double m[3][4], double inverse[3][4])
+static int invert_affine(const double m[3][4], double inverse[3][4])
 {
     double cofactor[3][3], determinant = 0, size = 1;
     for (int r = 0; r < 3; r++)
@@ -55,7 +55,7 @@ static hot_status set_geometry(hot_context *context, hot_scene *scene)
         for (int c = 0; c < 4; c++)
             scene->to_ras[r][c] = sign[r] * grid->to_world[r][c];
     }
-    if (!invert((const double (*)[4])scene->to_ras, scene->from_ras))
+    if (!invert_affine((const double (*)[4])scene->to_ras, scene->from_ras))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid whose axes lie in one plane");
     for (int c = 0; c < 3; c++)
         scene->spacing[c] = sqrt(scene->to_ras[0][c] * scene->to_ras[0][c] + scene->to_ras[1][c] * scene->to_ras[1][c] +
@@ -63,7 +63,7 @@ static hot_status set_geometry(hot_context *context, hot_scene *scene)
     return HOT_OK;
 }
 
-static void apply(const double m[3][4], const double x[3], double y[3])
+static void apply_affine(const double m[3][4], const double x[3], double y[3])
 {
     const double from[3] = {x[0], x[1], x[2]};
     for (int r = 0; r < 3; r++)
@@ -72,12 +72,12 @@ static void apply(const double m[3][4], const double x[3], double y[3])
 
 void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3])
 {
-    apply((const double (*)[4])scene->to_ras, voxel, ras);
+    apply_affine((const double (*)[4])scene->to_ras, voxel, ras);
 }
 
 void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxel[3])
 {
-    apply((const double (*)[4])scene->from_ras, ras, voxel);
+    apply_affine((const double (*)[4])scene->from_ras, ras, voxel);
 }
 
 void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3])
@@ -150,7 +150,7 @@ static float image_value(const hot_scene *scene, const hot_view_volume *volume, 
                     (double)(voxel / size[0] / size[1])};
     size_t index = 0;
     hot_scene_to_ras(scene, at, at);
-    apply((const double (*)[4])volume->from_ras, at, at);
+    apply_affine((const double (*)[4])volume->from_ras, at, at);
     for (int d = 2; d >= 0; d--) {
         const double nearest = floor(at[d] + 0.5);
         if (!(nearest >= 0 && nearest < (double)volume->size[d]))
@@ -225,12 +225,12 @@ static int is_shown(const hot_scene *scene, size_t voxel)
 /* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them; shown: of
  * the voxels that are shown. 0 and 0 when there are none. */
 static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, int shown, double low,
-                              double high, double found[2])
+                              double high, double result[2])
 {
-    enum { MOST = 100000 };
+    enum { MAX_SAMPLES = 100000 };
     const int own = volume->own_grid;
     const size_t voxels = own ? volume->size[0] * volume->size[1] * volume->size[2] : scene->voxels;
-    const size_t step = voxels / MOST + 1;
+    const size_t step = voxels / MAX_SAMPLES + 1;
     size_t taken = 0;
     float *sample = hot_context_alloc(scene->context, voxels / step + 1, 3 * sizeof *sample), values[3];
     if (!sample)
@@ -247,8 +247,8 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
                 sample[taken++] = values[c];
     }
     qsort(sample, taken, sizeof *sample, ascending);
-    found[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
-    found[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
+    result[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
+    result[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
     hot_context_free(scene->context, sample);
     return HOT_OK;
 }
@@ -305,8 +305,8 @@ static int reaches_into(const double to_ras[3][4], const size_t size[3], const d
                 int inside = 1;
                 for (int d = 0; d < 3; d++)
                     at[d] = floor(((double)size[d] - 1) * step[d] / (STEPS - 1) + 0.5);
-                apply(to_ras, at, at);
-                apply(from_ras, at, at);
+                apply_affine(to_ras, at, at);
+                apply_affine(from_ras, at, at);
                 for (int d = 0; d < 3; d++)
                     inside &= at[d] >= -0.5 && at[d] <= (double)other[d] - 0.5;
                 if (inside)
@@ -320,7 +320,7 @@ static void find_middle(const double to_ras[3][4], const size_t size[3], double 
 {
     for (int d = 0; d < 3; d++)
         middle[d] = ((double)size[d] - 1) / 2;
-    apply(to_ras, middle, middle);
+    apply_affine(to_ras, middle, middle);
 }
 
 hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values)
@@ -333,7 +333,7 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++)
             to_ras[r][c] = sign[r] * grid->to_world[r][c];
-    if (!invert((const double (*)[4])to_ras, volume.from_ras))
+    if (!invert_affine((const double (*)[4])to_ras, volume.from_ras))
         status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image whose axes lie in one plane");
     else if (!reaches_into((const double (*)[4])to_ras, grid->size, (const double (*)[4])scene->from_ras,
                            scene->grid.size) &&
@@ -380,8 +380,8 @@ const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 
  * quartile: in real data a tenth of the voxels, not only a few, are so noisy that they would make dots of the rest. */
 static hot_status measure(hot_context *context, hot_scene *scene)
 {
-    static const double usual = 0.75;
-    double found[2];
+    static const double TYPICAL_QUANTILE = 0.75;
+    double result[2];
     hot_status status = HOT_OK;
     if (scene->order) {
         scene->radius = hot_context_alloc(context, scene->voxels, sizeof *scene->radius);
@@ -392,10 +392,10 @@ static hot_status measure(hot_context *context, hot_scene *scene)
                      : hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
         const hot_view_volume radii = {.components = 1, .values = scene->radius};
         if (status == HOT_OK)
-            status = percentiles(scene, &radii, 1, 0, usual, found);
-        if (status == HOT_OK && !(found[1] > 0)) /* no fibre anywhere: then surfaces are drawn when all are asked for */
-            status = percentiles(scene, &radii, 0, 0, usual, found);
-        scene->usual_radius = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+            status = percentiles(scene, &radii, 1, 0, TYPICAL_QUANTILE, result);
+        if (status == HOT_OK && !(result[1] > 0)) /* no fibre anywhere: then surfaces are drawn when all are asked for */
+            status = percentiles(scene, &radii, 0, 0, TYPICAL_QUANTILE, result);
+        scene->typical_radius = status == HOT_OK && result[1] > 0 ? result[1] : 1;
     }
     const hot_view_volume own[] = {
         {.name = "amplitude", .components = 1, .source = HOT_VOLUME_AMPLITUDE},
@@ -403,9 +403,9 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         {.name = "nfibers", .components = 1, .source = HOT_VOLUME_COUNTS},
     };
     if (status == HOT_OK && scene->max_fibers)
-        status = percentiles(scene, &own[0], 1, 0, usual, found);
+        status = percentiles(scene, &own[0], 1, 0, TYPICAL_QUANTILE, result);
     if (scene->max_fibers)
-        scene->usual_amplitude = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+        scene->typical_amplitude = status == HOT_OK && result[1] > 0 ? result[1] : 1;
     for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : scene->order ? 1 : 0); v++)
         status = add(scene, &own[v]);
     return status;

@@ -53,8 +53,8 @@ typedef struct hot_scene {
     const uint8_t *counts;    /* fibres per voxel, NULL without directions */
     const uint8_t *mask;      /* one byte per voxel, NULL = none */
     float *radius; /* largest radius of each voxel's surface, 0 = nothing to draw there; NULL without tensors */
-    double usual_radius;      /* its upper quartile in voxels with fibres: what scale 1 makes fill a voxel */
-    double usual_amplitude;   /* the same of the longest sticks */
+    double typical_radius;      /* its upper quartile in voxels with fibres: what scale 1 makes fill a voxel */
+    double typical_amplitude;   /* the same of the longest sticks */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
     int automatic;            /* which of them "auto" is: the first that was given, else what the fields tell */

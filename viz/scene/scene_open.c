@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int same_grid(const hot_grid *a, const hot_grid *b)
+static int is_same_grid(const hot_grid *a, const hot_grid *b)
 {
     return memcmp(a->size, b->size, sizeof a->size) == 0 && a->space == b->space &&
            memcmp(a->to_world, b->to_world, sizeof a->to_world) == 0;
 }
 
 /* A view of the whole of another grid. */
-static void begin_view(hot_view_state *state)
+static void reset_view(hot_view_state *state)
 {
     hot_view_state fresh;
     hot_view_state_default(&fresh);
@@ -25,8 +25,8 @@ static void begin_view(hot_view_state *state)
 /* Fits the state to a scene that took the place of another: what it names and the new one has not is open again. */
 static hot_status fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene, hot_view_state *state)
 {
-    if (!same_grid(&old->grid, &scene->grid))
-        begin_view(state);
+    if (!is_same_grid(&old->grid, &scene->grid))
+        reset_view(state);
     if (strcmp(state->background, "none") && !hot_scene_volume(scene, state->background)) {
         strcpy(state->background, "auto");
         state->window[0] = state->window[1] = NAN;
@@ -55,7 +55,7 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
     return status;
 }
 
-hot_status hot_scene_read_again(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
+hot_status hot_scene_reload(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
                                 hot_scene **scene)
 {
     *scene = NULL;

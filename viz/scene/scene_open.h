@@ -7,7 +7,7 @@
 
 /* Reads the files of `old` again. Settings stay as far as the new scene has what they name.
  * Errors: those of hot_scene_load, HOT_ERROR_ARGUMENT for a scene that came from no file; *state is then untouched. */
-hot_status hot_scene_read_again(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
+hot_status hot_scene_reload(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
                                 hot_scene **scene);
 
 /* Opens dropped files: by themselves, or, when they are no scene of their own (a background image, say), together with

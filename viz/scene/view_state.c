@@ -141,7 +141,7 @@ static void list_choices(const char *choices, char *text, size_t size)
     }
 }
 
-static hot_status refuse(hot_context *context, const hot_view_setting *setting, const char *text)
+static hot_status fail_value(hot_context *context, const hot_view_setting *setting, const char *text)
 {
     enum { NO_LIMIT = 1000000 };
     char bounds[64] = "", value[128];
@@ -160,93 +160,117 @@ static hot_status refuse(hot_context *context, const hot_view_setting *setting, 
 }
 
 /* least to most numbers separated by commas; how many there were, 0 when the text is something else. */
-static int read_numbers(const hot_view_setting *setting, const char *text, int least, int most, double *numbers)
+static int read_numbers(const hot_view_setting *setting, const char *text, int min_count, int max_count, double *numbers)
 {
     int count = 0;
     for (;;) {
         char *end;
         double number = strtod(text, &end);
         int whole = setting->kind == HOT_SETTING_INT || setting->kind == HOT_SETTING_VOXEL;
-        if (end == text || !isfinite(number) || (whole && number != floor(number)) || count == most ||
+        if (end == text || !isfinite(number) || (whole && number != floor(number)) || count == max_count ||
             (setting->low < setting->high && !(number >= setting->low && number <= setting->high)))
             return 0;
         numbers[count++] = number;
         if (!*end)
-            return count >= least ? count : 0;
+            return count >= min_count ? count : 0;
         if (*end != ',')
             return 0;
         text = end + 1;
     }
 }
 
+static int set_choice(const hot_view_setting *setting, const char *text, int *field)
+{
+    const int index = choice_index(setting->kind == HOT_SETTING_SWITCH ? "off|on" : setting->value, text);
+    if (index >= 0)
+        *field = index;
+    return index >= 0;
+}
+
+static int set_int(const hot_view_setting *setting, const char *text, int automatic, int *field)
+{
+    const int detail = setting->offset == AT(detail);
+    double number;
+    if (automatic) {
+        *field = detail ? 0 : -1;
+        return 1;
+    }
+    if (!read_numbers(setting, text, 1, 1, &number))
+        return 0;
+    *field = detail ? 20 * hot_sphere_parts[hot_glyph_nearest_detail((int)number)] : (int)number;
+    return 1;
+}
+
+static int set_name(const char *text, char *field)
+{
+    if (!text[0] || strlen(text) >= HOT_VIEW_NAME)
+        return 0;
+    strcpy(field, text);
+    return 1;
+}
+
+/* auto is NaN. */
+static int set_numbers(const hot_view_setting *setting, const char *text, int count, int automatic, double *field)
+{
+    double numbers[3] = {NAN, NAN, NAN};
+    if (!automatic && !read_numbers(setting, text, count, count, numbers))
+        return 0;
+    if (setting->kind == HOT_SETTING_PAIR && !automatic && !(numbers[0] < numbers[1]))
+        return 0;
+    memcpy(field, numbers, (size_t)count * sizeof *numbers);
+    return 1;
+}
+
+static int set_voxel(const hot_view_setting *setting, const char *text, int automatic, int *field)
+{
+    double numbers[3] = {-1, -1, -1};
+    if (!automatic && !read_numbers(setting, text, 3, 3, numbers))
+        return 0;
+    for (int d = 0; d < 3; d++)
+        field[d] = (int)numbers[d];
+    return 1;
+}
+
+/* One number is a grey. */
+static int set_rgb(const hot_view_setting *setting, const char *text, double *field)
+{
+    double numbers[3];
+    const int count = read_numbers(setting, text, 1, 3, numbers);
+    if (count != 1 && count != 3)
+        return 0;
+    for (int d = 0; d < 3; d++)
+        field[d] = numbers[count == 3 ? d : 0];
+    return 1;
+}
+
+static int set_angles(const hot_view_setting *setting, const char *text, double *field)
+{
+    double degrees[3] = {0, 0, 0};
+    if (!read_numbers(setting, text, 2, 3, degrees))
+        return 0;
+    hot_quaternion_from_angles(degrees, field);
+    return 1;
+}
+
 hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *setting, const char *text,
                                   hot_view_state *state)
 {
     void *field = (char *)state + setting->offset;
-    double number[3], *numbers = field;
-    int *whole = field, count, automatic = setting->automatic && strcmp(text, "auto") == 0;
+    const int automatic = setting->automatic && strcmp(text, "auto") == 0;
+    int valid = 0;
     switch (setting->kind) {
     case HOT_SETTING_SWITCH:
-    case HOT_SETTING_CHOICE: {
-        static const char switches[] = "off|on";
-        int index = choice_index(setting->kind == HOT_SETTING_SWITCH ? switches : setting->value, text);
-        if (index < 0)
-            return refuse(context, setting, text);
-        *whole = index;
-        return HOT_OK;
+    case HOT_SETTING_CHOICE: valid = set_choice(setting, text, field); break;
+    case HOT_SETTING_INT: valid = set_int(setting, text, automatic, field); break;
+    case HOT_SETTING_NUMBER: valid = set_numbers(setting, text, 1, automatic, field); break;
+    case HOT_SETTING_NAME: valid = set_name(text, field); break;
+    case HOT_SETTING_PAIR: valid = set_numbers(setting, text, 2, automatic, field); break;
+    case HOT_SETTING_VOXEL: valid = set_voxel(setting, text, automatic, field); break;
+    case HOT_SETTING_POINT: valid = set_numbers(setting, text, 3, automatic, field); break;
+    case HOT_SETTING_RGB: valid = set_rgb(setting, text, field); break;
+    case HOT_SETTING_ANGLES: valid = set_angles(setting, text, field); break;
     }
-    case HOT_SETTING_INT:
-        if (!automatic && !read_numbers(setting, text, 1, 1, number))
-            return refuse(context, setting, text);
-        if (setting->offset == AT(detail))
-            *whole = automatic ? 0 : 20 * hot_sphere_parts[hot_glyph_detail_of((int)number[0])];
-        else
-            *whole = automatic ? -1 : (int)number[0];
-        return HOT_OK;
-    case HOT_SETTING_NUMBER:
-        if (!read_numbers(setting, text, 1, 1, number))
-            return refuse(context, setting, text);
-        *numbers = number[0];
-        return HOT_OK;
-    case HOT_SETTING_NAME:
-        if (!text[0] || strlen(text) >= HOT_VIEW_NAME)
-            return refuse(context, setting, text);
-        strcpy(field, text);
-        return HOT_OK;
-    case HOT_SETTING_PAIR:
-        number[0] = number[1] = NAN;
-        if (!automatic && (!read_numbers(setting, text, 2, 2, number) || !(number[0] < number[1])))
-            return refuse(context, setting, text);
-        memcpy(field, number, 2 * sizeof *number);
-        return HOT_OK;
-    case HOT_SETTING_VOXEL:
-        number[0] = number[1] = number[2] = -1;
-        if (!automatic && !read_numbers(setting, text, 3, 3, number))
-            return refuse(context, setting, text);
-        for (int d = 0; d < 3; d++)
-            whole[d] = (int)number[d];
-        return HOT_OK;
-    case HOT_SETTING_POINT:
-        number[0] = number[1] = number[2] = NAN;
-        if (!automatic && !read_numbers(setting, text, 3, 3, number))
-            return refuse(context, setting, text);
-        memcpy(field, number, 3 * sizeof *number);
-        return HOT_OK;
-    case HOT_SETTING_RGB:
-        count = read_numbers(setting, text, 1, 3, number);
-        if (count != 1 && count != 3)
-            return refuse(context, setting, text);
-        for (int d = 0; d < 3; d++)
-            numbers[d] = number[count == 3 ? d : 0];
-        return HOT_OK;
-    case HOT_SETTING_ANGLES:
-        number[2] = 0;
-        if (!read_numbers(setting, text, 2, 3, number))
-            return refuse(context, setting, text);
-        hot_quaternion_from_angles(number, numbers);
-        return HOT_OK;
-    }
-    return HOT_OK;
+    return valid ? HOT_OK : fail_value(context, setting, text);
 }
 
 /* ---- Setting to text -------------------------------------------------------------------------------------- */

@@ -190,9 +190,9 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
     get_point(vtp, 0, 0, a);
     get_point(vtp, 0, 1, b);
     double size = sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
-    int there = 1;
+    int lattice = 1;
     for (int s = 0; s < 3; s++)
-        if (!there || !(there = find_step(vtp, steps, s)))
+        if (!lattice || !(lattice = find_step(vtp, steps, s)))
             make_step(steps, s, size > 0 ? size : 1);
     set_grid((const double (*)[3])steps, origin, grid);
     for (size_t s = 0; s < vtp->segments; s++) {
@@ -257,13 +257,13 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
         status = find_grid(context, path, &vtp, &grid);
     if (status != HOT_OK)
         goto cleanup;
-    size_t most = 0;
+    size_t max_fiber = 0;
     for (size_t s = 0; s < vtp.segments; s++)
-        most = vtp.fiber[s] > most ? vtp.fiber[s] : most;
+        max_fiber = vtp.fiber[s] > max_fiber ? vtp.fiber[s] : max_fiber;
     int first = 1; /* fibres may be numbered from 0 or from 1 */
     for (size_t s = 0; s < vtp.segments; s++)
         first = vtp.fiber[s] < first ? 0 : first;
-    const size_t rows = most + 1 - (size_t)first;
+    const size_t rows = max_fiber + 1 - (size_t)first;
     status = check_size(context, path, &vtp, &grid, rows);
     if (status != HOT_OK)
         goto cleanup;

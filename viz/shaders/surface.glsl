@@ -21,10 +21,10 @@ float surface(int slot, float size, vec3 v, out vec3 normal)
     radius = max(radius, 0.0) * size * (1.0 + min(bend * (1.0 + steep), 0.5));
     if (clipped) {
         vec3 out_of = to_voxel * v, far = abs(out_of);
-        float most = max(far.x, max(far.y, far.z));
-        if (radius * most > 0.5) { // cut off by a wall, whose normal it has
-            radius = 0.5 / most;
-            vec3 wall = far.x == most ? vec3(sign(out_of.x), 0, 0) : far.y == most ? vec3(0, sign(out_of.y), 0)
+        float max_far = max(far.x, max(far.y, far.z));
+        if (radius * max_far > 0.5) { // cut off by a wall, whose normal it has
+            radius = 0.5 / max_far;
+            vec3 wall = far.x == max_far ? vec3(sign(out_of.x), 0, 0) : far.y == max_far ? vec3(0, sign(out_of.y), 0)
                                                                                    : vec3(0, 0, sign(out_of.z));
             normal = wall * to_voxel;
         }

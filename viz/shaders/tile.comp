@@ -24,11 +24,11 @@ layout(std430, binding = 0) coherent buffer depth_buffer { uint depths[]; };
 layout(std430, binding = 1) coherent buffer color_buffer { uint colors[]; };
 #endif
 
-shared vec3 place[MOST];              // from the glyph's middle
-shared uint front[MOST], back[MOST];  // colours of a vertex, and of the one opposite
+shared vec3 place[MAX_VERTICES];              // from the glyph's middle
+shared uint front[MAX_VERTICES], back[MAX_VERTICES];  // colours of a vertex, and of the one opposite
 
 // To the nearest whole number, and -x to the opposite of where x goes.
-vec2 whole(vec2 x) { return sign(x) * floor(abs(x) + 0.5); }
+vec2 round_symmetric(vec2 x) { return sign(x) * floor(abs(x) + 0.5); }
 
 // Twice the area that a point p makes with an edge, positive on its left; whether the point is inside: one on the edge
 // belongs to one of the two triangles there.
@@ -100,7 +100,7 @@ void main()
         return;
     uvec4 where = texelFetch(list, 2 * (first + item)), look = texelFetch(list, 2 * (first + item) + 1);
     vec4 middle = to_pixels * vec4(uintBitsToFloat(where.xyz), 1.0);
-    vec3 center = vec3(whole(middle.xy), middle.z);
+    vec3 center = vec3(round_symmetric(middle.xy), middle.z);
     float beyond = far * uintBitsToFloat(look.z);
     if (any(lessThan(middle.xy, vec2(-beyond))) || any(greaterThan(middle.xy, vec2(64 * size) + beyond)))
         return; // outside of the picture
@@ -108,7 +108,7 @@ void main()
         vec3 v = texelFetch(sphere, n).xyz, normal;
         float radius = surface(int(where.w), uintBitsToFloat(look.x), v, normal);
         vec3 way = radius * (mat3(to_pixels) * v);
-        place[n] = vec3(whole(way.xy), way.z);
+        place[n] = vec3(round_symmetric(way.xy), way.z);
         if (WIDE != 0 || coloring) {
             vec3 color = surface_color(look.y, v), n1 = normalize(normal);
             front[n] = packUnorm4x8(vec4(shade(color, n1), 1.0));

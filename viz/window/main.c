@@ -35,7 +35,7 @@ static const cli_command command = {
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
     HOT_SCENE_PATHS};
 
-enum { SETTINGS_MOST = 48 };
+enum { MAX_SETTINGS = 48 };
 
 /* What is neither a file nor a setting of the view. */
 struct wish {
@@ -195,8 +195,8 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
     struct wish wish = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
-    const char *texts[SETTINGS_MOST] = {NULL};
-    cli_option options[SETTINGS_MOST + 16] = {
+    const char *texts[MAX_SETTINGS] = {NULL};
+    cli_option options[MAX_SETTINGS + 16] = {
         {"screenshot", CLI_OUTPUT, &wish.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
     const hot_view_setting *settings = hot_view_settings(&count);
     while (options[used].name)
         used++;
-    for (size_t s = 0; s < count && s < SETTINGS_MOST; s++) /* what a setting takes is checked by its own parser */
+    for (size_t s = 0; s < count && s < MAX_SETTINGS; s++) /* what a setting takes is checked by its own parser */
         options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
                                        settings[s].help, 0,        0};
     cli_common common;

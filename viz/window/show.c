@@ -9,7 +9,7 @@
 #include "window.h"
 #endif
 
-static hot_status take_settings(hot_context *context, const char *const *settings, hot_view_state *state)
+static hot_status parse_settings(hot_context *context, const char *const *settings, hot_view_state *state)
 {
     for (; settings && settings[0]; settings += 2) {
         const hot_view_setting *setting = hot_view_setting_find(settings[0]);
@@ -49,7 +49,7 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
         state.show_crosshair = 0;
     status = hot_scene_from_fields(context, &shown, &scene);
     if (status == HOT_OK)
-        status = take_settings(context, own.settings, &state);
+        status = parse_settings(context, own.settings, &state);
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)

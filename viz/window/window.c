@@ -30,10 +30,10 @@ typedef struct window {
     double pointer[2];      /* where it was at the last move that was read, in pixels; below 0: none yet */
     double ratio;           /* pixel_ratio as the user set it, without the content scale */
     int redraw;             /* something changed since the last picture */
-    int described;          /* a voxel was clicked once: the panel has been shown */
+    int pick_reported;          /* a voxel was clicked once: the panel has been shown */
     int windowed[4];        /* place and size before full screen */
     double check_at;        /* time of the next check of the files */
-    double patience;        /* seconds until files that could not be read are tried again */
+    double retry_seconds;        /* seconds until files that could not be read are tried again */
     int changed;            /* they had changed at the last check */
     hot_status status;      /* what ends the loop when it is not HOT_OK */
     hot_window_dump dump;
@@ -41,33 +41,33 @@ typedef struct window {
 
 /* ---- What events ask for --------------------------------------------------------------------------------- */
 
-static void put_in_place(window *view, hot_scene *scene)
+static void set_scene(window *view, hot_scene *scene)
 {
     char title[300];
-    hot_renderer_forget(view->renderer);
+    hot_renderer_invalidate(view->renderer);
     hot_scene_destroy(view->scene);
     *view->scene = scene;
     snprintf(title, sizeof title, "%s – hotfiber", scene->title);
     glfwSetWindowTitle(view->handle, title);
-    hot_overlay_say(view->overlay, NULL);
+    hot_overlay_set_message(view->overlay, NULL);
     view->redraw = 1;
 }
 
 /* Says on the screen, and to the log, what could not be done; the view stays as it was. */
-static void complain(window *view)
+static void show_error(window *view)
 {
     hot_context_log(view->context, HOT_LOG_WARNING, "%s", hot_context_message(view->context));
-    hot_overlay_say(view->overlay, hot_context_message(view->context));
+    hot_overlay_set_message(view->overlay, hot_context_message(view->context));
     view->redraw = 1;
 }
 
 static void reload(window *view)
 {
     hot_scene *scene;
-    if (hot_scene_read_again(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK)
-        put_in_place(view, scene);
+    if (hot_scene_reload(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK)
+        set_scene(view, scene);
     else
-        complain(view);
+        show_error(view);
 }
 
 /* Reads files again that changed. Only when two checks in a row saw the same change done, so that one that is being
@@ -82,15 +82,15 @@ static void watch_files(window *view)
     view->check_at = now + WATCH_SECONDS;
     if (!hot_scene_changed(*view->scene)) {
         view->changed = 0;
-        view->patience = WATCH_SECONDS;
+        view->retry_seconds = WATCH_SECONDS;
     } else if (!view->changed) {
         view->changed = 1;
-    } else if (hot_scene_read_again(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK) {
-        put_in_place(view, scene);
+    } else if (hot_scene_reload(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK) {
+        set_scene(view, scene);
         view->changed = 0;
     } else {
-        view->patience = fmin(2 * view->patience, 30);
-        view->check_at = now + view->patience;
+        view->retry_seconds = fmin(2 * view->retry_seconds, 30);
+        view->check_at = now + view->retry_seconds;
     }
 }
 
@@ -109,12 +109,12 @@ static void toggle_full_screen(window *view)
     view->redraw = 1;
 }
 
-static void tell_picked(window *view)
+static void report_pick(window *view)
 {
     char *text = NULL;
-    if (!view->described) /* the first click shows that there is a panel; from then on V says whether it is wanted */
+    if (!view->pick_reported) /* the first click shows that there is a panel; from then on V says whether it is wanted */
         view->state->show_values = 1;
-    view->described = 1;
+    view->pick_reported = 1;
     view->redraw = 1;
     view->dump.picks++;
     if (!view->options->picked)
@@ -122,22 +122,22 @@ static void tell_picked(window *view)
     if (hot_pick_describe(*view->scene, view->state->voxel, &text) == HOT_OK)
         view->options->picked(view->options->user, text);
     else
-        complain(view);
+        show_error(view);
     hot_context_free((*view->scene)->context, text);
 }
 
-static void answer(window *view, unsigned asks)
+static void handle_requests(window *view, unsigned requests)
 {
     view->dump.events++;
-    if (asks & HOT_ASKS_REDRAW)
+    if (requests & HOT_REQUEST_REDRAW)
         view->redraw = 1;
-    if (asks & HOT_ASKS_PICK)
-        tell_picked(view);
-    if (asks & HOT_ASKS_RELOAD)
+    if (requests & HOT_REQUEST_PICK)
+        report_pick(view);
+    if (requests & HOT_REQUEST_RELOAD)
         reload(view);
-    if (asks & HOT_ASKS_FULL_SCREEN)
+    if (requests & HOT_REQUEST_FULL_SCREEN)
         toggle_full_screen(view);
-    if (asks & HOT_ASKS_QUIT)
+    if (requests & HOT_REQUEST_QUIT)
         glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
 }
 
@@ -185,8 +185,8 @@ static void on_key(GLFWwindow *handle, int key, int scancode, int action, int mo
     const int ours = modifiers >= 0 && action != GLFW_RELEASE ? key_of(key, scancode, modifiers) : 0;
     if (!ours)
         return;
-    view->redraw |= hot_overlay_say(view->overlay, NULL); /* what was said has been read */
-    answer(view, hot_input_key(&view->input, *view->scene, view->state, ours, modifiers));
+    view->redraw |= hot_overlay_set_message(view->overlay, NULL); /* what was said has been read */
+    handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, ours, modifiers));
 }
 
 static void on_character(GLFWwindow *handle, unsigned int code)
@@ -194,7 +194,7 @@ static void on_character(GLFWwindow *handle, unsigned int code)
     window *view = glfwGetWindowUserPointer(handle);
     const int letter = (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == ' ';
     if (!letter && code < 0x110000) /* letters came as keys */
-        answer(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
+        handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
 }
 
 /* Units of the window to pixels of the framebuffer, which on some systems are others. */
@@ -215,7 +215,7 @@ static void on_move(GLFWwindow *handle, double x, double y)
     to_pixels(handle, &x, &y);
     view->pointer[0] = x;
     view->pointer[1] = y;
-    answer(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
+    handle_requests(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
 }
 
 static void on_button(GLFWwindow *handle, int button, int action, int mods)
@@ -233,8 +233,8 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
         glfwGetCursorPos(handle, &view->pointer[0], &view->pointer[1]);
         to_pixels(handle, &view->pointer[0], &view->pointer[1]);
     }
-    unsigned asks = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
-    answer(view, asks | hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
+    unsigned requests = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
+    handle_requests(view, requests | hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
                                          modifiers < 0 ? 0 : modifiers));
 }
 
@@ -244,7 +244,7 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
     const int ctrl = glfwGetKey(handle, GLFW_KEY_LEFT_CONTROL) == GLFW_PRESS ||
                      glfwGetKey(handle, GLFW_KEY_RIGHT_CONTROL) == GLFW_PRESS;
     (void)across;
-    answer(view, hot_input_wheel(&view->input, *view->scene, view->state, up, ctrl ? HOT_WITH_CTRL : 0));
+    handle_requests(view, hot_input_wheel(&view->input, *view->scene, view->state, up, ctrl ? HOT_WITH_CTRL : 0));
 }
 
 static void on_drop(GLFWwindow *handle, int count, const char **paths)
@@ -254,9 +254,9 @@ static void on_drop(GLFWwindow *handle, int count, const char **paths)
     view->dump.events++;
     if (hot_scene_open_dropped(view->context, *view->scene, view->options->mask, paths, count, view->state, &scene) ==
         HOT_OK)
-        put_in_place(view, scene);
+        set_scene(view, scene);
     else
-        complain(view);
+        show_error(view);
 }
 
 static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer(handle))->redraw = 1; }
@@ -319,10 +319,10 @@ static void set_icon(GLFWwindow *handle)
 
 static hot_status fail_without_window(hot_context *context, const char *what)
 {
-    const char *said = NULL;
-    glfwGetError(&said);
+    const char *reason = NULL;
+    glfwGetError(&reason);
     return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); a picture needs no display: --screenshot FILE.png",
-                            what, said ? said : "no reason given");
+                            what, reason ? reason : "no reason given");
 }
 
 static hot_status open_window(window *view)
@@ -376,7 +376,7 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
                           const hot_window_options *options)
 {
     window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
-                   .redraw = 1, .patience = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
+                   .redraw = 1, .retry_seconds = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
     GLFWcursor *cursor = NULL;
     if (!glfwInit())
         return fail_without_window(context, "there is no display to open a window on");
