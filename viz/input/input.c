@@ -140,12 +140,9 @@ static void window_level(const hot_scene *scene, hot_view_state *state, double b
     if (!image)
         return;
     const double full_width = image->window[1] - image->window[0];
-    double low = image->window[0], high = image->window[1];
-    if (!isnan(state->window[0])) {
-        low = state->window[0];
-        high = state->window[1];
-    }
-    const double width = high - low, middle = (low + high) / 2 - width * brighter;
+    double window[2];
+    hot_volume_window(image, state->window, window);
+    const double width = window[1] - window[0], middle = (window[0] + window[1]) / 2 - width * brighter;
     const double wide = fmin(fmax(width * exp(-contrast), 1e-6 * full_width), 1e6 * full_width);
     state->window[0] = middle - wide / 2;
     state->window[1] = middle + wide / 2;

@@ -73,15 +73,11 @@ static double round_ticks(double low, double high, double *step)
 static void add_color_bar(const hot_overlay_page *page, double top)
 {
     enum { BANDS = 64 };
-    const hot_view_state *state = page->state;
-    const hot_view_volume *volume =
-        hot_scene_volume(page->scene, strcmp(state->color_by, "auto") ? state->color_by : state->background);
-    if (!volume)
-        volume = hot_scene_volume(page->scene, "auto");
+    double range[2];
+    const hot_view_volume *volume = hot_scene_color_volume(page->scene, page->state, range);
+    const double low = range[0], high = range[1];
     if (!volume || volume->components != 1)
         return;
-    const double low = isnan(state->color_range[0]) ? volume->window[0] : state->color_range[0];
-    const double high = isnan(state->color_range[0]) ? volume->window[1] : state->color_range[1];
     const double unit = page->unit, width = round(12 * unit), x2 = page->layout->width - round(14 * unit),
                  x = x2 - width;
     const double y = round(top + 1.9 * hot_overlay_line(page, HOT_TEXT_PLAIN));
@@ -133,10 +129,10 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
     const hot_view_volume *image = state->show_image ? hot_scene_volume(page->scene, state->background) : NULL;
     const double unit = page->unit, top = 9 * unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     if (image) {
-        const double low = isnan(state->window[0]) ? image->window[0] : state->window[0];
-        const double high = isnan(state->window[0]) ? image->window[1] : state->window[1];
+        double window[2];
+        hot_volume_window(image, state->window, window);
         hot_draw_text(page->list, page->layout->width - 14 * unit, top, 1, HOT_TEXT_PLAIN, HOT_INK, "%s  %.4g to %.4g",
-                      image->name, low + 0., high);
+                      image->name, window[0] + 0., window[1]);
     }
     if (!state->show_colorbar || state->glyph == HOT_GLYPH_NONE)
         return;

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "overlay_parts.h"
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+#include "scene/vector.h"
 
 double hot_overlay_line(const hot_overlay_page *page, hot_text_style style)
 {

@@ -118,13 +118,13 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     if (!state->show_image || !volume || hot_scene_volume(scene, state->background) != volume)
         return;
     const GLuint program = image->program;
-    double matrix[16] = {0}, low = isnan(state->window[0]) ? volume->window[0] : state->window[0];
-    double high = isnan(state->window[1]) ? volume->window[1] : state->window[1];
+    double matrix[16] = {0}, window[2];
     const double white = volume->components == 3 ? volume->window[1] : 1;
     for (int c = 0; c < 4; c++)
         for (int r = 0; r < 3; r++)
             matrix[4 * c + r] = volume->own_grid ? volume->from_ras[r][c] : scene->from_ras[r][c];
     matrix[15] = 1;
+    hot_volume_window(volume, state->window, window);
     glUseProgram(program);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_3D, image->texture);
@@ -136,7 +136,8 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     hot_program_matrix(program, "from_ras", matrix);
     const size_t *size = volume->own_grid ? volume->size : scene->grid.size;
     hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
-    glUniform2f(glGetUniformLocation(program, "window"), (float)(low / white), (float)(white / (high - low)));
+    glUniform2f(glGetUniformLocation(program, "window"), (float)(window[0] / white),
+                (float)(white / (window[1] - window[0])));
     hot_program_int(program, "colored", volume->components == 3);
     hot_program_float(program, "opacity", state->opacity);
     hot_program_vec3(program, "canvas", state->canvas);

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Vectors and quaternions ------------------------------------------------------------------------------ */
+#include "vector.h"
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+/* ---- Vectors and quaternions ------------------------------------------------------------------------------ */
 
 static void cross(const double a[3], const double b[3], double c[3])
 {

@@ -167,19 +167,6 @@ static void to_bytes(const double rgb[3], uint8_t rgba[4])
     rgba[3] = 255;
 }
 
-/* The volume of --color value and its range. */
-static const hot_view_volume *color_volume(const hot_scene *scene, const hot_view_state *state, double range[2])
-{
-    const char *name = strcmp(state->color_by, "auto") == 0 ? state->background : state->color_by;
-    const hot_view_volume *volume = hot_scene_volume(scene, name);
-    if (!volume)
-        volume = hot_scene_volume(scene, "auto");
-    memcpy(range, state->color_range, 2 * sizeof *range);
-    if (volume && isnan(range[0]))
-        memcpy(range, volume->window, 2 * sizeof *range);
-    return volume;
-}
-
 static void value_color(const hot_scene *scene, const hot_view_volume *volume, const double range[2], size_t voxel,
                         uint8_t rgba[4])
 {
@@ -200,11 +187,8 @@ static void plain_color(uint8_t rgba[4]) { to_bytes((const double[3]){0.82, 0.82
 
 static void voxel_center(const hot_scene *scene, size_t voxel, float center[3])
 {
-    const size_t *size = scene->grid.size;
-    const double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
-                          (double)(voxel / size[0] / size[1])};
     double ras[3];
-    hot_scene_to_ras(scene, at, ras);
+    hot_scene_index_to_ras(scene, voxel, ras);
     for (int d = 0; d < 3; d++)
         center[d] = (float)ras[d];
 }
@@ -354,7 +338,7 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
     list_job job = {.scene = scene, .state = state, .viewport = viewport, .set = set, .list = list,
                     .everywhere = everywhere, .fixed = state->detail ? hot_glyph_nearest_detail(state->detail) : -1};
     hot_status status = HOT_OK;
-    job.volume = color_volume(scene, state, job.range);
+    job.volume = hot_scene_color_volume(scene, state, job.range);
     if (set->count > list->capacity) {
         hot_surface_list_free(context, list);
         list->items = hot_context_alloc(context, set->count, sizeof *list->items);
@@ -385,7 +369,7 @@ hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, con
     const size_t max_fibers = (size_t)scene->max_fibers;
     const float width = (float)hot_scene_stick_radius(scene, state);
     double range[2];
-    const hot_view_volume *volume = color_volume(scene, state, range);
+    const hot_view_volume *volume = hot_scene_color_volume(scene, state, range);
     *sticks = 0;
     *items = hot_context_alloc(context, count, max_fibers * sizeof **items);
     if (!*items)

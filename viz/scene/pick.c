@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "glyph_size.h"
+#include "vector.h"
 
 enum { STEPS = 64 /* along the ray through a surface */ };
 
@@ -17,8 +18,6 @@ typedef struct view_ray {
     double nearest;              /* mm from the origin towards the viewer; -INFINITY = nothing met */
     int voxel[3];
 } view_ray;
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static void record_hit(view_ray *ray, double depth, const int voxel[3])
 {

@@ -80,6 +80,14 @@ void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxe
     apply_affine((const double (*)[4])scene->from_ras, ras, voxel);
 }
 
+void hot_scene_index_to_ras(const hot_scene *scene, size_t index, double ras[3])
+{
+    const size_t *size = scene->grid.size;
+    const double voxel[3] = {(double)(index % size[0]), (double)(index / size[0] % size[1]),
+                             (double)(index / size[0] / size[1])};
+    hot_scene_to_ras(scene, voxel, ras);
+}
+
 void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3])
 {
     for (int corner = 0; corner < 8; corner++) {
@@ -142,14 +150,30 @@ const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name
     return NULL;
 }
 
+void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2])
+{
+    memcpy(window, isnan(chosen[0]) ? volume->window : chosen, 2 * sizeof *window);
+}
+
+const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_view_state *state, double range[2])
+{
+    const char *name = strcmp(state->color_by, "auto") == 0 ? state->background : state->color_by;
+    const hot_view_volume *volume = hot_scene_volume(scene, name);
+    if (!volume)
+        volume = hot_scene_volume(scene, "auto");
+    if (volume)
+        hot_volume_window(volume, state->color_range, range);
+    else
+        memcpy(range, state->color_range, 2 * sizeof *range);
+    return volume;
+}
+
 /* What an image of another grid has in the middle of a voxel of the scene. */
 static float image_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel)
 {
-    const size_t *size = scene->grid.size;
-    double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
-                    (double)(voxel / size[0] / size[1])};
+    double at[3];
     size_t index = 0;
-    hot_scene_to_ras(scene, at, at);
+    hot_scene_index_to_ras(scene, voxel, at);
     apply_affine((const double (*)[4])volume->from_ras, at, at);
     for (int d = 2; d >= 0; d--) {
         const double nearest = floor(at[d] + 0.5);

@@ -100,6 +100,11 @@ void hot_scene_destroy(hot_scene **scene);
 /* The volume of this name; "auto" = the first; NULL when there is none ("none" among them). */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
+/* Values shown as the first and last grey or colour: `chosen` (of the view state), or the volume's own if it is NaN. */
+void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2]);
+/* The volume of --color value and its range; NULL if the scene has no volume. */
+const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_view_state *state, double range[2]);
+
 /* The values of one voxel of the scene: 1 or 3, as many as the volume has components. An image of another grid has
  * there the value of its nearest voxel, NaN where it has none. */
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values);
@@ -117,6 +122,8 @@ int hot_scene_has_surface(const hot_scene *scene, const hot_view_state *state, s
 /* Voxel coordinates (centres at whole numbers) to RAS mm and back. */
 void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3]);
 void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxel[3]);
+/* RAS mm of the voxel of this index. */
+void hot_scene_index_to_ras(const hot_scene *scene, size_t index, double ras[3]);
 /* The outer corners of the grid (half a voxel beyond the centres) in RAS mm, lowest and highest along each axis. */
 void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3]);
 /* The voxel that holds a point (0), or the nearest one in the grid when it is outside (1). */

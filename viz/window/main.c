@@ -10,7 +10,6 @@
 #include "bench/viz/view_bench.h"
 #include "cli/cli.h"
 #include "common/entry.h"
-#include "io/common/parents.h"
 #include "io/common/paths.h"
 #include "render/picture.h"
 #include "scene/scene.h"
@@ -75,10 +74,7 @@ static hot_status save_pictures(hot_context *context, const hot_scene *scene, co
                                 const struct wish *wish)
 {
     hot_pictures *pictures = NULL;
-    int folders = 0;
     hot_status status = hot_pictures_create(context, wish->width, wish->height, wish->samples, &pictures);
-    if (status == HOT_OK && strcmp(wish->screenshot, "-") != 0)
-        status = hot_parents_make(context, wish->screenshot, &folders);
     if (status == HOT_OK && !wish->turntable)
         status = hot_pictures_save(pictures, scene, state, wish->screenshot);
     for (int p = 0; p < wish->turntable && status == HOT_OK; p++) {
@@ -92,8 +88,6 @@ static hot_status save_pictures(hot_context *context, const hot_scene *scene, co
         if (status == HOT_OK)
             status = hot_context_progress(context, "drawing the pictures", (p + 1.) / wish->turntable);
     }
-    if (status != HOT_OK)
-        hot_parents_remove(wish->screenshot, folders);
     hot_pictures_destroy(&pictures);
     return status;
 }
