@@ -14,14 +14,20 @@ struct hot_renderer {
     hot_render_counts counts;
 };
 
-int hot_render_in_software(void)
+int hot_renderer_is_software(const char *device)
 {
-    static const char *const names[] = {"llvmpipe", "softpipe", "SWR", "Software Rasterizer"};
-    const char *name = (const char *)glGetString(GL_RENDERER);
-    for (size_t n = 0; name && n < sizeof names / sizeof names[0]; n++)
-        if (strstr(name, names[n]))
+    static const char *const names[] = {"llvmpipe", "softpipe", "SWR", "Software Rasterizer", "SwiftShader",
+                                        "Microsoft Basic Render"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        if (strstr(device, names[n]))
             return 1;
     return 0;
+}
+
+int hot_render_in_software(void)
+{
+    const char *device = (const char *)glGetString(GL_RENDERER);
+    return device && hot_renderer_is_software(device);
 }
 
 hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
@@ -37,7 +43,7 @@ hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
     const char *name = (const char *)glGetString(GL_RENDERER);
     snprintf(made->device, sizeof made->device, "%s", name ? name : "unknown");
     made->glyphs.software = hot_render_in_software();
-    made->glyphs.computes = strstr(made->device, "H100") || strstr(made->device, "H200"); /* where it was measured */
+    made->glyphs.prefers_compute = !made->glyphs.software && hot_tiles_in_one_pass();
     *renderer = made;
     return HOT_OK;
 }

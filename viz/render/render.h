@@ -18,7 +18,8 @@ typedef struct hot_renderer hot_renderer;
  * Errors: HOT_ERROR_DEVICE (version, shader, with the driver's words), HOT_ERROR_MEMORY. */
 hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer);
 void hot_renderer_destroy(hot_renderer **renderer);
-/* Whether the current OpenGL context is one that the processor draws for. */
+/* Whether a GL_RENDERER string names a driver that draws on the CPU, and whether the current context has one. */
+int hot_renderer_is_software(const char *device);
 int hot_render_in_software(void);
 /* Forgets what was uploaded: call it when a scene's data changed. Another scene is noticed without. */
 void hot_renderer_invalidate(hot_renderer *renderer);

@@ -248,7 +248,7 @@ static int uses_cpu(const hot_glyph_renderer *glyphs, const hot_scene *scene, co
 static int uses_compute(const hot_glyph_renderer *glyphs, const hot_view_state *state)
 {
     return epoxy_gl_version() >= 43 &&
-           (state->raster == HOT_RASTER_COMPUTE || (state->raster == HOT_RASTER_AUTO && glyphs->computes));
+           (state->raster == HOT_RASTER_COMPUTE || (state->raster == HOT_RASTER_AUTO && glyphs->prefers_compute));
 }
 
 int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)

@@ -76,6 +76,9 @@ typedef struct hot_tile_renderer {
     } level[HOT_SPHERES];
 } hot_tile_renderer;
 
+/* Whether the driver has OpenGL 4.3 and 64-bit atomics: one pass writes depth and colour. Without these atomics
+ * compute shaders need two passes, which may be slower than the hardware's rasteriser. */
+int hot_tiles_in_one_pass(void);
 /* Whether glyphs of this level are drawn that way: larger ones are left to the hardware. */
 int hot_tiles_can_draw(const hot_surface_list *list, const hot_viewport *viewport, int level);
 /* Whether all are when none reaches farther than so many pixels. */
@@ -124,7 +127,7 @@ typedef struct hot_glyph_renderer {
     hot_glyph_mesh mesh[HOT_SPHERES];
     hot_viewport_glyphs viewport[4];
     int software;     /* OpenGL is drawn by the processor */
-    int computes;     /* the card computes much faster than it sets up triangles */
+    int prefers_compute; /* --raster auto draws surfaces by compute shaders */
     hot_raster_renderer raster;
     hot_tile_renderer tiles;
 } hot_glyph_renderer;

@@ -9,6 +9,12 @@
  * at once. */
 enum { MAX_PARTS = 144, MAX_VERTICES = 900, SMALL_VERTICES = 128 };
 
+int hot_tiles_in_one_pass(void)
+{
+    return epoxy_gl_version() >= 43 && epoxy_has_gl_extension("GL_ARB_gpu_shader_int64") &&
+           epoxy_has_gl_extension("GL_NV_shader_atomic_int64");
+}
+
 /* 1/64 pixels squared must stay within 31 bits; vertices within what work groups share. */
 static int can_draw(int level, double reach) { return hot_sphere_parts[level] <= MAX_PARTS && reach < 120; }
 
@@ -46,8 +52,7 @@ static hot_status make_programs(hot_context *context, hot_tile_renderer *tiles, 
         glDeleteProgram(tiles->large);
         tiles->small = tiles->large = 0;
         tiles->order = 0;
-        tiles->wide = epoxy_has_gl_extension("GL_ARB_gpu_shader_int64") &&
-                      epoxy_has_gl_extension("GL_NV_shader_atomic_int64");
+        tiles->wide = hot_tiles_in_one_pass();
         status = form ? make_compute(context, form, tiles->wide, SMALL_VERTICES, &tiles->small) : HOT_ERROR_MEMORY;
         if (status == HOT_ERROR_DEVICE && tiles->wide) { /* said to be there, and is not */
             tiles->wide = 0;

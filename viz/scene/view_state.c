@@ -73,8 +73,8 @@ static const hot_view_setting settings[] = {
     {"detail", HOT_SETTING_INT, AT(detail), "TRIANGLES",
      "triangles of a surface, 20 to 20480; default auto: as many as its size on the screen needs", 20, 20480, 1},
     {"raster", HOT_SETTING_CHOICE, AT(raster), "auto|gpu|cpu|compute",
-     "who draws surfaces: OpenGL, the processor without it, or OpenGL's compute shaders (4.3); default auto: cpu where "
-     "OpenGL is software, compute on an NVIDIA H100 or H200",
+     "draw surfaces with OpenGL's pipeline, on the CPU, or with OpenGL 4.3 compute shaders; default auto: compute on "
+     "GPUs with 64-bit atomics, gpu on other GPUs, cpu if OpenGL runs in software",
      0, 0, 0},
     {"canvas", HOT_SETTING_RGB, AT(canvas), "GREY or R,G,B", "colour of empty space, each 0 to 1; default 0", 0, 1, 0},
     {"image", HOT_SETTING_SWITCH, AT(show_image), "on|off", "show the image; default on", 0, 0, 0},
