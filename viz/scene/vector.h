@@ -1,4 +1,4 @@
-/* Vectors of three numbers. */
+/* Vectors of three doubles. */
 #ifndef HOT_VIZ_VECTOR_H
 #define HOT_VIZ_VECTOR_H
 
