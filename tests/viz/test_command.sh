@@ -80,7 +80,7 @@ refused 1 'tensors.nrrd' empty --screenshot x.png
 head -c 3000 run/tensors.nrrd >cut.nrrd
 refused 1 'cut.nrrd' cut.nrrd --screenshot x.png
 head -c 1500 run/fibers.vtp >cut.vtp
-refused 1 'cut off' cut.vtp --screenshot x.png
+refused 1 'truncated' cut.vtp --screenshot x.png
 head -c 200 run/peaks.nii.gz >cut.nii.gz
 refused 1 'cut.nii.gz' cut.nii.gz --screenshot x.png
 "$HOTFIBER" phantom --voxels 4 --seed 3 --quiet | "$HOTFIBER" fit --order 4 --quiet |

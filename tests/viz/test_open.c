@@ -74,7 +74,7 @@ int main(void)
               strstr(hot_context_message(context), "nothing.nrrd"), "not there: %s", hot_context_message(context));
     CHECK(hot_scene_open_dropped(context, scene, NULL, beside, 1, &state, &next) != HOT_OK && !next, "an image beside");
     CHECK(hot_scene_load(context, with_beside, 2, NULL, &next) == HOT_ERROR_DATA && !next &&
-              strstr(hot_context_message(context), "lies beside the glyphs: its middle is at RAS 6.8 0.0 1.0 mm") &&
+              strstr(hot_context_message(context), "centre is at RAS 6.8 0.0 1.0 mm") &&
               strstr(hot_context_message(context), "beside.nrrd"), "%s", hot_context_message(context));
     CHECK(hot_scene_load(context, with_nowhere, 2, NULL, &next) == HOT_ERROR_DATA && !next &&
               strstr(hot_context_message(context), "nowhere.nrrd") &&

@@ -119,8 +119,8 @@ int main(void)
     const hot_view_fields both = {.size = sizeof both, .tensors = tensors, .device_tensors = &here};
     const hot_view_fields empty = {.size = sizeof empty, .device_tensors = &nowhere};
     const hot_view_fields host = {.size = sizeof host, .device_tensors = &here};
-    REFUSED(HOT_ERROR_ARGUMENT, &both, NULL, "one can be shown");
-    REFUSED(HOT_ERROR_ARGUMENT, &empty, NULL, "without their values");
+    REFUSED(HOT_ERROR_ARGUMENT, &both, NULL, "device_tensors");
+    REFUSED(HOT_ERROR_ARGUMENT, &empty, NULL, "device_tensors: values");
     REFUSED(HOT_ERROR_DEVICE, &host, NULL, "GPU"); /* host memory, or no CUDA at all */
     const hot_view_options nothere = {.size = sizeof nothere, .screenshot = "/dev/null/all.png"};
     CHECK(hot_view_show(context, &fields, &nothere) == HOT_ERROR_FILE &&

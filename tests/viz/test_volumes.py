@@ -44,7 +44,7 @@ check(picture("x.png", "plain.nii.gz") == wanted[0], "without b-values at its fi
 for name in ("dwi.nrrd", "first.nrrd", "dwi.nii.gz"):
     check(picture("x.png", name) == wanted[1], f"{name} opens at its first b=0")
 done = hotfiber("view", "dwi.nii.gz", "--screenshot", "x.png", "--size", "20x20")
-check("32 volumes: the first with b=0, number 30 from 0" in done.stderr, done.stderr)
+check("the first with b=0 (number 30" in done.stderr, done.stderr)
 # behind the glyphs of a run it is the same image
 works("run", "-i", "dwi.nrrd", "-o", "out", "--quiet")
 names = ["--background", "dwi", "--glyph", "none"]

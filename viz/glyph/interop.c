@@ -4,14 +4,14 @@
 
 hot_status hot_interop_load(hot_context *context, const hot_interop **interop)
 {
-    /* by its bare name: beside libhotview (whose RUNPATH says so) or wherever the system looks */
+    /* by name only: next to libhotview (its RUNPATH), then the system's search path */
     void *library = dlopen("libhotview_cuda.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     *interop = library ? dlsym(library, HOT_INTEROP_NAME) : NULL;
     if (*interop && (*interop)->size == sizeof **interop)
         return HOT_OK;
     const char *reason = library ? "it is of another version" : dlerror();
     *interop = NULL;
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "tensors on the GPU are shown with libhotview_cuda.so: %s",
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "tensors on the GPU need libhotview_cuda.so: %s",
                             reason ? reason : "it cannot be loaded");
 }
 

@@ -1,8 +1,8 @@
-/* The viewer's part that knows CUDA: see interop.h. Arithmetic in the order of glyph.c and glyph_set.c, without
- * contraction (viz/CMakeLists.txt), so that pictures are those of the same tensors in host memory. */
+/* CUDA code of the viewer; see interop.h. The order of operations is that of glyph.c and glyph_set.c, without
+ * contraction (viz/CMakeLists.txt), so that pictures equal those of the same tensors in host memory. */
 #include <cuda_runtime.h>
 
-/* CUDA's header wants a GL header for three types; that of epoxy would bring its library along. */
+/* CUDA's header needs three types of a GL header; epoxy's header would add a dependence on its library. */
 typedef unsigned int GLuint;
 typedef unsigned int GLenum;
 typedef int GLint;
@@ -18,7 +18,7 @@ enum { THREADS = 128, MAX_TERMS = 45 };
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */
 
-/* A x^(m-1) and its product with x. */
+/* Computes g = A x^(m-1); returns g . x. */
 static __device__ double gradient(int order, const float *tensor, const double x[3], double g[3])
 {
     double power[3][8];
@@ -28,7 +28,7 @@ static __device__ double gradient(int order, const float *tensor, const double x
         for (int e = 1; e < order; e++)
             power[d][e] = power[d][e - 1] * x[d];
     }
-    double outer = 1; /* binomials: (order - 1 over s) (s over t) */
+    double outer = 1; /* product of binomials (order - 1 over s) (s over t) */
     for (int s = 0; s < order; s++) {
         double inner = outer;
         for (int t = 0; t <= s; t++) {
@@ -107,7 +107,7 @@ static __global__ void quantise(int terms, const float *tensors, const uint32_t 
 
 static unsigned blocks(size_t count) { return (unsigned)((count + THREADS - 1) / THREADS); }
 
-/* Works on the card that holds the tensors; *before: the one to go back to. */
+/* Selects the card that holds the tensors; *before: the previous one. */
 static int choose_device(const float *tensors, int *before)
 {
     cudaPointerAttributes attributes;
@@ -142,7 +142,7 @@ static int find_all_radii(const hot_glyph_scan *scan, size_t voxels, const float
     return error;
 }
 
-/* What is to be done while the buffer belongs to CUDA. */
+/* Runs while the buffer is mapped to CUDA. */
 static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *tensors, const uint32_t *voxel,
                        size_t count, int texels, float *step)
 {
@@ -202,7 +202,7 @@ static int fetch_row(int terms, const float *tensors, size_t voxel, float *row)
 
 static const char *error_text(int error)
 {
-    cudaGetLastError(); /* it has been seen */
+    cudaGetLastError(); /* clears the error state */
     return cudaGetErrorString((cudaError_t)error);
 }
 

@@ -22,7 +22,7 @@ static hot_action find_action(hot_trigger trigger, int key, int modifiers)
     return HOT_ACTION_NONE;
 }
 
-/* The viewport under the pointer, the first where it is beside the picture. */
+/* The viewport under the pointer, or the first one if the pointer is outside the picture. */
 static const hot_viewport *viewport_at(const hot_input *input, const hot_scene *scene, const hot_view_state *state,
                                        hot_view_layout *layout, double x, double y)
 {
@@ -38,7 +38,7 @@ static const hot_view_volume *background_volume(const hot_scene *scene, const ho
 
 /* ---- Camera ---------------------------------------------------------------------------------------------- */
 
-/* The point in the middle of the views: the one that was set, or the grid's. */
+/* The point at the middle of the views. */
 static void get_center(const hot_scene *scene, const hot_view_state *state, double center[3])
 {
     double middle[3];
@@ -49,7 +49,7 @@ static void get_center(const hot_scene *scene, const hot_view_state *state, doub
         memcpy(center, state->center, sizeof state->center);
 }
 
-/* Moves what is seen by mm to the right and up on the screen. */
+/* Moves the scene by mm to the right and up on the screen. */
 static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, double right, double up)
 {
     double center[3];
@@ -58,7 +58,7 @@ static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewpor
         state->center[d] = center[d] - right * viewport->right[d] - up * viewport->up[d];
 }
 
-/* Magnifies, and keeps what is at (x, y) where it is. */
+/* Magnifies about (x, y). */
 static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor, double x,
                  double y)
 {
@@ -72,13 +72,13 @@ static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state 
         (y - viewport->y - viewport->height / 2) * gone);
 }
 
-/* Turns about the viewing axis, by the angle that the pointer makes about the viewport's middle. */
+/* Turns about the viewing axis by the pointer's angle around the viewport's centre. */
 static void roll(hot_view_state *state, const hot_viewport *viewport, const double from[2], const double to[2])
 {
     const double x = viewport->x + viewport->width / 2, y = viewport->y + viewport->height / 2;
     double angle = atan2(to[1] - y, to[0] - x) - atan2(from[1] - y, from[0] - x), turn[4];
     double *rotation = viewport->space ? state->rotation : state->tilt;
-    /* pixels count downwards: a growing angle is clockwise on the screen, and the camera goes the other way */
+    /* y points down: a growing angle is clockwise on the screen, and the camera turns the other way */
     hot_quaternion_axis(viewport->toward, angle, turn);
     hot_quaternion_multiply(turn, rotation, rotation);
 }
@@ -96,7 +96,7 @@ static void reset_view(const hot_scene *scene, hot_view_state *state)
         state->voxel[d] = (int)(scene->grid.size[d] / 2);
 }
 
-/* L: back to the grid's planes when the view was turned away from them, else between the grid's and the scanner's. */
+/* L: from a tilted view back to the grid's planes; otherwise between the grid's and the scanner's planes. */
 static void toggle_lock(hot_view_state *state)
 {
     const int tilted = fabs(state->tilt[0]) < 1 - 1e-12;
@@ -106,7 +106,7 @@ static void toggle_lock(hot_view_state *state)
 
 /* ---- Slices ---------------------------------------------------------------------------------------------- */
 
-/* Forward is towards superior, right, anterior. Returns whether there was a slice to go to. */
+/* Positive steps go towards superior, right, anterior. Returns whether the slice has changed. */
 static int step_slice(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, int steps)
 {
     static const int world[3] = {[HOT_PLANE_AXIAL] = 2, [HOT_PLANE_SAGITTAL] = 0, [HOT_PLANE_CORONAL] = 1};
@@ -119,7 +119,7 @@ static int step_slice(const hot_scene *scene, hot_view_state *state, const hot_v
     return state->voxel[axis] != before;
 }
 
-/* Whole slices out of a turn of the wheel or a drag; what is left counts next time. */
+/* Converts a turn of the wheel or a drag to whole slices; the remainder is kept for the next event. */
 static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state *state, double slices, double x,
                        double y)
 {
@@ -151,10 +151,10 @@ static void window_level(const hot_scene *scene, hot_view_state *state, double b
 static void next_volume(const hot_scene *scene, hot_view_state *state, int step)
 {
     const hot_view_volume *image = background_volume(scene, state);
-    const int count = scene->volumes + 1; /* and "none" */
+    const int count = scene->volumes + 1; /* plus "none" */
     const int now = image ? (int)(image - scene->volume) : scene->volumes, next = (now + step + count) % count;
     strcpy(state->background, next == scene->volumes ? "none" : scene->volume[next].name);
-    state->window[0] = state->window[1] = NAN; /* another volume, other values */
+    state->window[0] = state->window[1] = NAN; /* a new volume starts with its own window */
 }
 
 static void next_glyph(const hot_scene *scene, hot_view_state *state)
@@ -170,7 +170,7 @@ static void next_glyph(const hot_scene *scene, hot_view_state *state)
 static void change_threshold(const hot_scene *scene, hot_view_state *state, double steps)
 {
     const double step = 0.05 * (scene->order ? scene->typical_radius : scene->typical_amplitude);
-    /* in whole steps, so that as many down as up lead back to nothing */
+    /* rounded to whole steps, so that equally many steps up and down lead back to 0 */
     state->threshold = fmax(0, step * (round(state->threshold / step) + steps));
 }
 
@@ -182,7 +182,7 @@ static void change_scale(hot_view_state *state, double factor)
 
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
-/* Switches that a key turns over. */
+/* Switches toggled by a key. */
 static const struct {
     hot_action action;
     size_t field; /* an int of hot_view_state */
@@ -199,7 +199,7 @@ static const struct {
     {HOT_ACTION_HELP, offsetof(hot_view_state, show_help)},
 };
 
-/* NULL when the action is no switch. */
+/* NULL if the action is no switch. */
 static int *toggled_by(hot_view_state *state, hot_action action)
 {
     for (size_t i = 0; i < sizeof toggles / sizeof toggles[0]; i++)
@@ -222,7 +222,7 @@ static void zoom_about_middle(const hot_input *input, const hot_scene *scene, ho
     zoom(input, scene, state, factor, layout.viewport[0].width / 2, layout.viewport[0].height / 2);
 }
 
-/* Planes, slices, camera. HOT_REQUEST_REDRAW, or 0 if nothing changed. */
+/* Planes, slices, camera. Returns 0 if nothing has changed. */
 static unsigned key_view(const hot_input *input, const hot_scene *scene, hot_view_state *state, hot_action action)
 {
     static const double ZOOM_STEP = 1.25;
@@ -292,7 +292,7 @@ unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state 
 
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
 
-/* The crosshair to what is seen at the pointer. */
+/* Moves the crosshair to the voxel under the pointer. */
 static unsigned pick(const hot_input *input, const hot_scene *scene, hot_view_state *state)
 {
     hot_view_layout layout;
@@ -311,7 +311,7 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
     hot_view_layout layout;
     int voxel[3];
     if (pressed) {
-        if (input->button) /* a second button while one is held */
+        if (input->button) /* another button is held already */
             return 0;
         input->button = button;
         input->moved = 0;
@@ -339,7 +339,8 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
 
 unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state *state, double x, double y)
 {
-    /* a full window's worth of brightness, or e times the contrast, for so many units of the desktop */
+    /* desktop units per full window of brightness (or factor e of contrast), per slice, and up to which a press is a
+     * click */
     static const double WINDOW_DRAG = 300, SLICE_DRAG = 8, CLICK = 3;
     const double from[2] = {input->x, input->y}, to[2] = {x, y}, dx = x - from[0], dy = y - from[1];
     hot_view_layout layout;
@@ -349,7 +350,7 @@ unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state
         return 0;
     if (!input->moved && input->action != HOT_ACTION_PICK) {
         if (hypot(x - input->press_x, y - input->press_y) <= CLICK * state->pixel_ratio) {
-            input->x = from[0]; /* not yet a drag: its way counts from where it began */
+            input->x = from[0]; /* not a drag yet: measure it from its start */
             input->y = from[1];
             return 0;
         }

@@ -9,17 +9,17 @@
 
 struct hot_overlay {
     hot_context *context;
-    hot_text *text;       /* NULL until something is to be written */
-    unsigned version;     /* of the atlas: grows when the font is made anew */
+    hot_text *text;       /* NULL until text is needed */
+    unsigned version;     /* of the atlas; counts its changes */
     hot_draw_list list;
     hot_overlay_mesh mesh;
     hot_overlay_vertex *vertices;
-    struct {              /* what the words about a voxel were made from */
+    struct {              /* inputs of `values` */
         const void *scene, *tensors, *peaks;
         double stamp;
         int voxel[3];
     } described;
-    char *values;         /* those words, NULL = none yet */
+    char *values;         /* description of the voxel; NULL = not computed */
     hot_context *values_context;
     char message[512];    /* "" = none */
 };
@@ -62,7 +62,7 @@ int hot_overlay_set_message(hot_overlay *overlay, const char *message)
     return strcmp(before, overlay->message) != 0;
 }
 
-/* Letters of the size asked for. */
+/* Creates the atlas for a text size. */
 static hot_status ensure_text(hot_overlay *overlay, double scale)
 {
     if (overlay->text && overlay->text->scale == scale)
@@ -80,7 +80,7 @@ static hot_status ensure_text(hot_overlay *overlay, double scale)
     return HOT_OK;
 }
 
-/* The words about the crosshair's voxel; found anew only when it moved or the data changed. */
+/* Describes the crosshair's voxel again if it has moved or the data have changed. */
 static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
 {
     const void *tensors = scene->tensors ? scene->tensors : scene->device_tensors;
@@ -112,10 +112,10 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
             hot_overlay_add_crosshair(&page, viewport);
         hot_overlay_add_orientation(&page, viewport);
         hot_overlay_add_caption(&page, viewport);
-        if (v == 0 || viewport->space) /* linked planes have one scale */
+        if (v == 0 || viewport->space) /* linked planes share one scale */
             hot_overlay_add_scale_bar(&page, viewport);
     }
-    if (layout.count > 1) { /* what is one picture and what is the next */
+    if (layout.count > 1) { /* separators between the views */
         const hot_viewport *last = &layout.viewport[layout.count - 1];
         const double thick = fmax(1, round(page.unit));
         const hot_rgba color = {0.35f, 0.37f, 0.40f, 1};
@@ -144,7 +144,7 @@ hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const
     *mesh = NULL;
     overlay->mesh = (hot_overlay_mesh){0};
     if (!state->show_annotations && !state->show_help && !overlay->message[0] && state->mode != HOT_VIEW_PLANES) {
-        *mesh = &overlay->mesh; /* nothing to write: no font is needed */
+        *mesh = &overlay->mesh; /* no text: works without a font */
         return HOT_OK;
     }
     hot_status status = ensure_text(overlay, state->pixel_ratio);

@@ -1,4 +1,4 @@
-/* The triangles of the overlay, as the renderer draws them over a picture. */
+/* Triangles of the overlay for the renderer. */
 #ifndef HOT_VIZ_OVERLAY_MESH_H
 #define HOT_VIZ_OVERLAY_MESH_H
 

@@ -6,25 +6,25 @@
 #include "glyph/parallel_for.h"
 #include "raster_parts.h"
 
-/* So many pixels are drawn at once, or samples where a pixel has several: memory for whole pictures of any size is not
- * needed, here and in the textures that take them. */
+/* Pixels per band, or samples if pixels have several: bounds the memory for pictures of any size, in the host and in
+ * textures. */
 enum { BAND_PIXELS = 1 << 20, BAND_SAMPLES = 1 << 18 };
 
 struct hot_raster {
     hot_context *context;
     raster_glyph *glyph;
     raster_level level[HOT_SPHERES];
-    int order;               /* that the levels are for, and */
+    int order;               /* of the prepared levels, with sign */
     double sign[3];
     hot_raster_job job;
     raster_frame frame;
     double matrix[12];
-    int width, height, side; /* of the picture, and of a tile */
-    int columns, rows;       /* of tiles */
-    int band;                /* rows of tiles that are drawn at once */
-    size_t *first;           /* where each tile's entries begin, and their number */
-    uint32_t *entries;       /* items */
-    uint32_t *sorted;        /* items from front to back */
+    int width, height, side; /* of the picture; side of a tile */
+    int columns, rows;       /* number of tiles */
+    int band;                /* rows of tiles per band */
+    size_t *first;           /* index of each tile's first entry; the last is their number */
+    uint32_t *entries;       /* indices of items */
+    uint32_t *sorted;        /* indices of items, front to back */
     size_t tile_capacity, entry_capacity, sorted_capacity;
     float *scratch;          /* of all threads */
     size_t scratch_capacity;     /* floats */
@@ -46,7 +46,7 @@ static void fill_forms(int order, const double sign[3], size_t count, float *con
     int exponents[3 * RASTER_TERMS];
     double times[RASTER_TERMS];
     const size_t terms = hot_symtensor_count(order - 1, 3);
-    hot_symtensor_exponents(order - 1, 3, exponents); /* of so small an order neither fails */
+    hot_symtensor_exponents(order - 1, 3, exponents); /* neither fails for such small orders */
     hot_symtensor_multiplicity(order - 1, 3, times);
     for (size_t t = 0; t < terms; t++, forms += count)
         for (size_t v = 0; v < count; v++) {
@@ -131,7 +131,7 @@ void hot_raster_destroy(hot_raster **raster)
     *raster = NULL;
 }
 
-/* Makes an array at least as large as asked for; what was in it is lost. */
+/* Makes an array at least this large; its contents are lost. */
 static hot_status reserve(hot_context *context, void **array, size_t *capacity, size_t count, size_t size)
 {
     if (count <= *capacity)
@@ -230,7 +230,7 @@ static hot_status prepare_levels(hot_raster *raster)
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------ */
 
-/* Where a glyph is on the picture: its middle in pixels, its depth, and how far it reaches. */
+/* A glyph's centre (pixels and depth), and its radius in pixels and in depth. */
 static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *reach_pixels,
                     double *reach_depth)
 {
@@ -244,13 +244,13 @@ static void project(const hot_raster *raster, const hot_surface_item *item, doub
     *reach_depth = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
 }
 
-/* Tiles that a glyph touches: first and last column and row; 0 when none. */
+/* First and last column and row of the tiles that a glyph may cover; returns 0 if there are none. */
 static int tiles_touched(const hot_raster *raster, size_t item, int low[2], int high[2])
 {
     double center[3], reach_pixels, reach_depth;
     project(raster, &raster->job.list->items[item], center, &reach_pixels, &reach_depth);
     const int max_needed[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
-    if (!(reach_pixels < 1e7)) /* nothing of such a surface is seen but a colour, if its numbers are numbers */
+    if (!(reach_pixels < 1e7)) /* larger than any picture, or not finite */
         return 0;
     for (int d = 0; d < 2; d++) {
         if (!(center[d] + reach_pixels >= 0 && center[d] - reach_pixels <= size[d]))
@@ -269,7 +269,7 @@ static size_t depth_bin(const hot_raster *raster, size_t item, int bins)
     return (size_t)fmin(bins - 1, fmax(0, bins * reach_depth));
 }
 
-/* Nearest first, where glyphs stand behind each other: what is hidden is then found to be so. */
+/* Sorts items front to back (counting sort by depth), so that hidden glyphs are found early. */
 static hot_status sort_by_depth(hot_raster *raster)
 {
     enum { BINS = 4096 };
@@ -299,7 +299,7 @@ static hot_status sort_into_tiles(hot_raster *raster)
         status = sort_by_depth(raster);
     if (status != HOT_OK)
         return status;
-    /* counted two places further on: filling them moves each tile's beginning to where it belongs */
+    /* counts are stored two entries further on: filling the tiles then moves each start to its final place */
     memset(raster->first, 0, (tiles + 2) * sizeof *raster->first);
     size_t *next = raster->first + 1;
     for (int pass = 0; pass < 2; pass++) {
@@ -332,7 +332,7 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
     raster->job = *job;
     raster->width = (int)job->viewport->width;
     raster->height = (int)job->viewport->height;
-    /* large, so that few glyphs lie on two; enough for all threads */
+    /* large tiles, because glyphs on tile borders are drawn twice; but enough tiles for all threads */
     raster->side = 256;
     while (raster->side > 32 && (double)raster->width * raster->height <
                                     4. * hot_context_threads(raster->context) * raster->side * raster->side)
@@ -363,7 +363,7 @@ static void thread_scratch(const hot_raster *raster, const raster_level *level, 
     scratch->side = (int32_t *)at;
 }
 
-/* Whether all that a glyph could cover of the tile is nearer than it. */
+/* Whether everything drawn within a glyph's bounds is nearer than the glyph. */
 static int is_hidden(const hot_raster *raster, const raster_tile *tile, const hot_surface_item *item)
 {
     double center[3], reach_pixels, reach_depth;
@@ -419,7 +419,7 @@ static void draw_tile(const hot_raster *raster, int thread, int column, int row,
     }
 }
 
-/* A band of the picture; its tiles are drawn by several threads. */
+/* A band of the picture; threads draw its tiles. */
 struct band {
     const hot_raster *raster;
     int begin;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define EGL_NO_X11 /* no window system is meant */
+#define EGL_NO_X11 /* epoxy/egl.h without X11 types */
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
@@ -10,10 +10,10 @@ struct hot_headless {
     hot_context *context;
     EGLDisplay display;
     EGLContext gl;
-    EGLSurface surface; /* a pbuffer, where a context needs one */
+    EGLSurface surface; /* a pbuffer, if the context needs a surface */
     int width, height, samples;
     GLuint drawn, drawn_color, drawn_depth; /* multisampled */
-    GLuint read, read_color;                /* where samples are put together; 0 when there is one */
+    GLuint read, read_color;                /* resolved samples; 0 without multisampling */
 };
 
 static int has_extension(const char *extensions, const char *name)
@@ -25,10 +25,10 @@ static int has_extension(const char *extensions, const char *name)
     return 0;
 }
 
-/* A context on a display; 0 when it has none. The core profile: legacy contexts of some drivers end at 3.0. */
+/* Creates a context on a display; returns 0 on failure. Core profile: legacy contexts of some drivers end at 3.0. */
 static int try_display(hot_headless *made, EGLDisplay display)
 {
-    /* compute shaders come with 4.3; nothing else needs more than 3.3 */
+    /* compute shaders need 4.3, everything else 3.3 */
     static const EGLint versions[2][7] = {
         {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE},
@@ -68,7 +68,7 @@ failed:
     return 0;
 }
 
-/* Graphics cards first, then what Mesa draws in software. */
+/* software = 0: GPUs; 1: Mesa's software device. */
 static int try_devices(hot_headless *made, int software)
 {
     enum { MAX_DEVICES = 32 };
@@ -106,7 +106,7 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
     *headless = NULL;
     if (!epoxy_has_egl())
         return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                "pictures without a display need EGL: libEGL.so.1 is not here (Debian: "
+                                "pictures without a display need EGL: libEGL.so.1 is missing (Debian: "
                                 "libegl1, and libgl1-mesa-dri to draw in software)");
     hot_headless *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
@@ -116,7 +116,7 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
     if (!find_display(made)) {
         hot_context_free(context, made);
         return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                "no driver here makes an OpenGL 3.3 context without a display through EGL "
+                                "no driver provides an OpenGL 3.3 context without a display through EGL "
                                 "(Debian: libgl1-mesa-dri draws in software)");
     }
     *headless = made;
@@ -148,12 +148,12 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glGetIntegerv(GL_MAX_SAMPLES, &max_samples);
     if (width < 1 || height < 1 || width > max_size || height > max_size)
         return hot_context_fail(headless->context, HOT_ERROR_ARGUMENT,
-                                "a picture of %d x %d pixels; this driver draws up to %d x %d", width, height, max_size,
+                                "cannot draw %d x %d pixels; the limit of this driver is %d x %d", width, height, max_size,
                                 max_size);
     if (samples > max_samples)
         samples = max_samples;
     free_buffers(headless);
-    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of these buffers */
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to these buffers */
     }
     if (samples > 1) {
         glGenFramebuffers(1, &headless->read);
@@ -164,7 +164,7 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
     make_buffer(&headless->drawn_color, GL_RGBA8, samples > 1 ? samples : 0, width, height, GL_COLOR_ATTACHMENT0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
-        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels", width,
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "not enough memory for a picture of %d x %d pixels", width,
                                 height);
     headless->width = width;
     headless->height = height;
@@ -176,13 +176,13 @@ hot_status hot_headless_add_depth(hot_headless *headless)
 {
     if (headless->drawn_depth)
         return HOT_OK;
-    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this buffer */
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to this buffer */
     }
     glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
     make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, headless->samples, headless->width, headless->height,
                 GL_DEPTH_ATTACHMENT);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
-        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels",
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "not enough memory for a picture of %d x %d pixels",
                                 headless->width, headless->height);
     return HOT_OK;
 }
@@ -209,7 +209,7 @@ void hot_headless_destroy(hot_headless **headless)
     if (gone->surface != EGL_NO_SURFACE)
         eglDestroySurface(gone->display, gone->surface);
     eglDestroyContext(gone->display, gone->gl);
-    /* the display is the process's, not ours: a host may draw on it, so it is not terminated */
+    /* the display is not terminated: it belongs to the process, and a host program may draw on it */
     hot_context_free(gone->context, gone);
     *headless = NULL;
 }

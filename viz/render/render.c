@@ -34,7 +34,7 @@ hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
 {
     *renderer = NULL;
     if (epoxy_gl_version() < 33)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "OpenGL 3.3 is needed and this driver has %d.%d",
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "OpenGL 3.3 is required; this driver has %d.%d",
                                 epoxy_gl_version() / 10, epoxy_gl_version() % 10);
     hot_renderer *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
@@ -72,7 +72,7 @@ int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scen
     return state->mode != HOT_VIEW_SINGLE || hot_glyphs_need_depth(&renderer->glyphs, scene, state);
 }
 
-/* GL's pixels are counted from the bottom: where the viewport's is. */
+/* Returns the lower edge of the viewport: OpenGL counts rows from the bottom. */
 static int set_viewport(const hot_viewport *viewport, int height)
 {
     const GLint bottom = height - (GLint)(viewport->y + viewport->height);
@@ -88,7 +88,7 @@ hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, con
     hot_view_layout layout;
     memset(&renderer->counts, 0, sizeof renderer->counts);
     if (width < 1 || height < 1)
-        return HOT_OK; /* a window can be made that small */
+        return HOT_OK; /* window systems allow this */
     hot_view_lay_out(scene, state, width, height, &layout);
     hot_status status = hot_image_prepare(context, &renderer->image, scene, state);
     for (int v = 0; v < layout.count && status == HOT_OK; v++)

@@ -1,4 +1,4 @@
-/* Surfaces and sticks. */
+/* Draws surfaces and sticks, through OpenGL's pipeline, the CPU rasteriser or compute shaders. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static hot_status make_mesh(hot_context *context, int parts, hot_glyph_mesh *mesh)
 {
-    enum { VERTICES = 2048 }; /* of several spheres together: enough to keep the hardware busy per instance */
+    enum { VERTICES = 2048 }; /* a mesh holds several spheres: larger instances keep the hardware busy */
     hot_sphere sphere = {0};
     float(*vertices)[4] = NULL;
     uint16_t *indices = NULL;
@@ -112,9 +112,8 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
         memcpy(key->normal, viewport->normal, sizeof key->normal);
 }
 
-/* Whether the list has the glyphs outside of the viewport, too, and stays as it is wherever the camera turns: where
- * compute shaders draw, which leave out for themselves what is outside, and where the whole grid, glyphs and all, is
- * inside. */
+/* Whether the list includes glyphs outside the viewport, so that turning the camera does not change it: if compute
+ * shaders draw (they cull on the GPU), or if the whole grid with its glyphs is inside. */
 static int lists_all(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, int computes)
 {
     const double reach = hot_scene_largest_mm(scene, state) / viewport->mm_per_pixel;
@@ -168,7 +167,7 @@ static void invalidate(hot_context *context, hot_viewport_glyphs *glyphs)
     glyphs->gathered = glyphs->listed = 0;
 }
 
-/* The chosen tensors to where the shader reads them: from here, or from where they are on the same card. */
+/* Uploads the tensors from host memory, or copies them on the GPU. */
 static hot_status upload_values(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene)
 {
     const hot_surface_set *set = &glyphs->set;
@@ -203,11 +202,11 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
         return status;
     }
     status = hot_surface_gather(context, scene, state, voxels, count, &glyphs->set);
-    if (glyphs->key.cpu) /* which reads values where they are */
+    if (glyphs->key.cpu) /* the CPU rasteriser reads the values in place */
         return status;
     if (status == HOT_OK)
         status = upload_values(context, glyphs, scene);
-    /* on the card now */
+    /* the GPU has a copy */
     hot_context_free(context, glyphs->set.values);
     glyphs->set.values = NULL;
     return status;
@@ -236,7 +235,7 @@ static hot_status update_lists(hot_context *context, hot_viewport_glyphs *glyphs
     return status;
 }
 
-/* Tensors on the GPU are drawn there, or not at all. */
+/* Tensors on the GPU are never drawn by the CPU. */
 static int uses_cpu(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
     if (scene->device_tensors)
@@ -244,7 +243,7 @@ static int uses_cpu(const hot_glyph_renderer *glyphs, const hot_scene *scene, co
     return state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
 }
 
-/* The driver must have them, also where they are asked for. */
+/* --raster compute falls back to the pipeline if the driver has no compute shaders. */
 static int uses_compute(const hot_glyph_renderer *glyphs, const hot_view_state *state)
 {
     return epoxy_gl_version() >= 43 &&
@@ -340,7 +339,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     glDisable(GL_CULL_FACE);
 }
 
-/* The places of the samples in a pixel of the framebuffer that is bound. */
+/* Sample positions in a pixel of the bound framebuffer; returns their number. */
 static int find_samples(float sample[HOT_RASTER_SAMPLES][2])
 {
     GLint samples = 0;
@@ -405,7 +404,7 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
     counts->sticks += shown->sticks;
     counts->triangles += 2 * shown->sticks;
     if (surfaces) {
-        /* inside its own surface a stick shines through, not through the glyphs before it */
+        /* a stick shines through its own surface, but not through nearer glyphs */
         const double through = 2 * hot_scene_typical_mm(scene, state) / viewport->depth;
         glEnable(GL_BLEND);
         glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);

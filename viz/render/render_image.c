@@ -1,11 +1,11 @@
-/* Slices of a volume behind the glyphs. */
+/* Draws slices of a volume behind the glyphs. */
 #include <math.h>
 #include <string.h>
 
 #include "scene/glyph_size.h"
 #include "render_parts.h"
 
-/* What is in a volume's texture: floats, slab by slab, so that no copy of the whole is made on the way. */
+/* Uploads a volume as floats, slice by slice: no copy of the whole volume is made. */
 static hot_status upload(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                          const hot_view_volume *volume)
 {
@@ -18,13 +18,12 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
         if (size[d] > (size_t)max_size)
             return hot_context_fail(
                 context, HOT_ERROR_DEVICE,
-                "the OpenGL driver shows images of at most %d voxels a side, not %zu; --image off shows the "
-                "glyphs alone",
+                "this OpenGL driver is limited to images of %d voxels per side, not %zu; use --image off",
                 max_size, size[d]);
     float *values = hot_context_alloc(context, slab, components * sizeof *values);
     if (!values)
         return HOT_ERROR_MEMORY;
-    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
     }
     if (!image->texture)
         glGenTextures(1, &image->texture);
@@ -33,7 +32,7 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    /* colours need no more than half floats; their values are divided by the window's white to fit them */
+    /* half floats suffice for colours; dividing by the window's white avoids overflow */
     const double white = components == 3 ? volume->window[1] : 1;
     glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1],
                  (GLsizei)size[2], 0, format, GL_FLOAT, NULL);
@@ -79,7 +78,7 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
     return status;
 }
 
-/* Two vectors in a plane, long enough to reach over the whole grid from any point of it. */
+/* Two perpendicular vectors in a plane, each longer than the grid's diagonal. */
 static void span(const hot_scene *scene, const double normal[3], double across[3], double along[3])
 {
     double low[3], high[3], reach = 0, length = 0;
@@ -143,7 +142,7 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     hot_program_vec3(program, "canvas", state->canvas);
     glBindVertexArray(image->empty_array);
     if (!viewport->space) {
-        /* behind every glyph of the slice, whatever its depth */
+        /* behind every glyph of the slice, at any depth */
         hot_program_float(program, "farther", 0);
         glDepthMask(GL_FALSE);
         glDisable(GL_DEPTH_TEST);
@@ -152,7 +151,7 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
         glDepthMask(GL_TRUE);
         return;
     }
-    /* moved back by a glyph's radius, so that glyphs stand on their slice whole */
+    /* moved back by a glyph's radius so that the slice does not hide half of its glyphs */
     hot_program_float(program, "farther", 1.2 * hot_scene_typical_mm(scene, state) / viewport->depth);
     for (int axis = 0; axis < 3; axis++) {
         double normal[3], length = 0;

@@ -1,4 +1,4 @@
-/* Programs and buffers. */
+/* Programs, uniforms and buffers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,14 +16,14 @@ static hot_status compile(hot_context *context, const char *name, GLenum kind, c
     if (succeeded)
         return HOT_OK;
     glGetShaderInfoLog(*shader, sizeof log, NULL, log);
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver refuses the %s shader of '%s': %s",
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver rejects the %s shader of '%s': %s",
                             kind == GL_VERTEX_SHADER     ? "vertex"
                             : kind == GL_FRAGMENT_SHADER ? "fragment"
                                                          : "compute",
                             name, log);
 }
 
-/* Links shaders, which are gone afterwards. */
+/* Links shaders. */
 static hot_status link(hot_context *context, const char *name, const GLuint *shader, int count, GLuint *program)
 {
     GLint succeeded = 0;
@@ -85,8 +85,8 @@ static double multinomial(int a, int b, int c)
     return value;
 }
 
-/* Term by term: every monomial of degree m - 1, times its multiplicity, serves the gradient's three components with
- * three values of the tensor (kernels/symtensor/form3.h, the same formula). A x^m = x . A x^(m-1). */
+/* The gradient A x^(m-1) term by term: each monomial of degree m - 1, times its multiplicity, contributes to three
+ * components with three coefficients (same formula as kernels/symtensor/form3.h). A x^m = x . A x^(m-1). */
 char *hot_program_form(hot_context *context, int order)
 {
     enum { ROOM = 32768 };
@@ -152,14 +152,14 @@ hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buf
     if (bytes / texel_bytes > (size_t)max_texels)
         return hot_context_fail(
             context, HOT_ERROR_DEVICE,
-            "the OpenGL driver holds %d texels and %zu are needed for so many glyphs; show slices, or raise "
-            "the threshold",
-            max_texels, bytes / texel_bytes);
+            "too many glyphs: they need %zu texels and this OpenGL driver allows %d; show slices, or raise the "
+            "threshold",
+            bytes / texel_bytes, max_texels);
     if (!buffer->buffer) {
         glGenBuffers(1, &buffer->buffer);
         glGenTextures(1, &buffer->texture);
     }
-    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
     }
     glBindBuffer(GL_TEXTURE_BUFFER, buffer->buffer);
     if (bytes && data && buffer->bytes == bytes)
@@ -192,6 +192,6 @@ hot_status hot_gl_check(hot_context *context, const char *what)
     if (error == GL_NO_ERROR)
         return HOT_OK;
     if (error == GL_OUT_OF_MEMORY)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "%s: no memory is left on the graphics card", what);
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%s: out of graphics memory", what);
     return hot_context_fail(context, HOT_ERROR_DEVICE, "%s: OpenGL error 0x%04x", what, (unsigned)error);
 }

@@ -1,12 +1,12 @@
-/* Surfaces drawn by compute shaders (shaders/tile.comp): data-centre cards set up a billion triangles a second and
- * compute thirty thousand times as much. */
+/* Draws surfaces by compute shaders (shaders/tile.comp). Hardware pipelines set up a limited number of triangles per
+ * second, however small these are; compute shaders avoid this limit. */
 #include <stdio.h>
 #include <string.h>
 
 #include "render_parts.h"
 
-/* The most vertices of a half sphere, and those of the usual ones: what a work group shares decides how many there are
- * at once. */
+/* MAX_VERTICES of a half sphere; most spheres have at most SMALL_VERTICES. Shared memory per work group limits how many
+ * groups run at once, so there is a program for each. */
 enum { MAX_PARTS = 144, MAX_VERTICES = 900, SMALL_VERTICES = 128 };
 
 int hot_tiles_in_one_pass(void)
@@ -15,7 +15,7 @@ int hot_tiles_in_one_pass(void)
            epoxy_has_gl_extension("GL_NV_shader_atomic_int64");
 }
 
-/* 1/64 pixels squared must stay within 31 bits; vertices within what work groups share. */
+/* areas in (1/64 pixel)^2 must fit in 31 bits, and vertices in shared memory */
 static int can_draw(int level, double reach) { return hot_sphere_parts[level] <= MAX_PARTS && reach < 120; }
 
 int hot_tiles_can_draw(const hot_surface_list *list, const hot_viewport *viewport, int level)
@@ -54,7 +54,7 @@ static hot_status make_programs(hot_context *context, hot_tile_renderer *tiles, 
         tiles->order = 0;
         tiles->wide = hot_tiles_in_one_pass();
         status = form ? make_compute(context, form, tiles->wide, SMALL_VERTICES, &tiles->small) : HOT_ERROR_MEMORY;
-        if (status == HOT_ERROR_DEVICE && tiles->wide) { /* said to be there, and is not */
+        if (status == HOT_ERROR_DEVICE && tiles->wide) { /* reported as an extension, but the shader does not compile */
             tiles->wide = 0;
             status = make_compute(context, form, 0, SMALL_VERTICES, &tiles->small);
         }
@@ -121,10 +121,10 @@ cleanup:
     return status;
 }
 
-/* Room for a depth and a colour of every sample, empty. */
+/* Clears depth and colour of all samples, after allocating them if needed. */
 static hot_status clear(hot_context *context, hot_tile_renderer *tiles, size_t samples)
 {
-    const GLuint far = 0x3f800000u, none = 0, both[2] = {none, far}; /* far: 1.0f */
+    const GLuint far = 0x3f800000u, none = 0, both[2] = {none, far}; /* far: the bits of 1.0f */
     if (!tiles->depth) {
         glGenBuffers(1, &tiles->depth);
         glGenBuffers(1, &tiles->color);

@@ -10,7 +10,7 @@
 
 /* ---- Which voxels ----------------------------------------------------------------------------------------- */
 
-/* A box of voxels, both ends included. */
+/* A box of voxels, bounds inclusive. */
 struct box {
     size_t low[3], high[3];
 };
@@ -34,8 +34,7 @@ static int in_box(const struct box *box, size_t i, size_t j, size_t k)
            k <= box->high[2];
 }
 
-/* Where a plane that is no plane of the grid runs: voxels whose centre is nearer than half a voxel's thickness along
- * it. */
+/* An oblique plane: voxels whose centre is within half a voxel's thickness of it. */
 struct cut {
     double step[3], start, half;
 };
@@ -94,7 +93,7 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
                 for (size_t i = box->low[0]; i <= box->high[0]; i++) {
                     const size_t voxel = i + size[0] * (j + size[1] * k);
                     int twice = 0;
-                    for (int earlier = 0; earlier < b; earlier++) /* where slices cross */
+                    for (int earlier = 0; earlier < b; earlier++) /* slices intersect */
                         twice |= in_box(&slices[earlier], i, j, k);
                     if (twice || (mask && !mask[voxel]))
                         continue;
@@ -109,7 +108,7 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
 
 /* ---- Gathering -------------------------------------------------------------------------------------------- */
 
-/* One tensor as integers: the largest value becomes 32767. */
+/* One tensor as integers, scaled so that the largest magnitude is 32767. Returns the step. */
 static float quantise(const float *tensor, int terms, int values, int16_t *to)
 {
     float largest = 0;
@@ -193,7 +192,7 @@ static void voxel_center(const hot_scene *scene, size_t voxel, float center[3])
         center[d] = (float)ras[d];
 }
 
-/* Whether a sphere touches the viewport. */
+/* Whether a sphere overlaps the viewport. */
 static int in_view(const hot_viewport *viewport, const float center[3], double radius)
 {
     for (int row = 0; row < 2; row++) {
@@ -206,16 +205,16 @@ static int in_view(const hot_viewport *viewport, const float center[3], double r
     return 1;
 }
 
-/* Glyphs are worked through in parts, each of which counts its own: so all find their places without waiting for each
- * other, in the set's order. */
+/* A counting sort by level of detail, in parallel. Each part counts its glyphs per level first; prefix sums then give
+ * each part its own range of items, so that threads need no locks and the order of the set is kept. */
 enum { LIST_PARTS = 64, CULLED = 255 };
 
 typedef struct list_part {
-    size_t count[HOT_SPHERES]; /* of each level; then where its next item of that level goes */
+    size_t count[HOT_SPHERES]; /* of each level; after place_items, index of its next item */
     float widest[HOT_SPHERES];
 } list_part;
 
-/* What a list is made from, and with. */
+/* Inputs and state of one list. */
 typedef struct list_job {
     const hot_scene *scene;
     const hot_view_state *state;
@@ -224,7 +223,7 @@ typedef struct list_job {
     hot_surface_list *list;
     const hot_view_volume *volume; /* of --color value */
     double range[2];
-    int everywhere, fixed;         /* fixed: the level of detail, or -1: by size */
+    int everywhere, fixed;         /* fixed: the level of detail; -1: chosen by size */
     uint8_t *level;                /* of each glyph of the set, or CULLED */
     list_part part[LIST_PARTS];
 } list_job;
@@ -239,7 +238,7 @@ static double mm_per_value(const list_job *job, size_t g)
     return hot_scene_surface_mm(job->scene, job->state, job->set->voxel[g]);
 }
 
-/* mm: how far the set's glyph g reaches. */
+/* Radius of the set's glyph g, mm. */
 static float reach_mm(const list_job *job, size_t g)
 {
     return (float)(mm_per_value(job, g) * job->scene->radius[job->set->voxel[g]]);
@@ -292,7 +291,7 @@ static void count_part(void *given, int p, int thread)
     job->part[p] = part;
 }
 
-/* By level, and in each by part. Returns their number. */
+/* Index of each part's first item of each level. Returns the number of items. */
 static size_t place_items(list_job *job)
 {
     hot_surface_list *list = job->list;
@@ -322,7 +321,7 @@ static void fill_part(void *given, int p, int thread)
 
 static void run_parts(hot_context *context, void (*work)(void *, int, int), list_job *job)
 {
-    enum { PARALLEL = 4096 }; /* fewer glyphs are done before other threads have begun */
+    enum { PARALLEL = 4096 }; /* fewer glyphs are done before other threads have started */
     if (job->set->count >= PARALLEL) {
         hot_parallel_for(context, LIST_PARTS, work, job);
         return;
@@ -387,7 +386,7 @@ hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, con
             voxel_center(scene, voxels[v], item->center);
             for (int d = 0; d < 3; d++)
                 direction[d] = scene->sign[d] * peaks[3 * f + (size_t)d];
-            if (state->clip) { /* shortened to the nearest wall */
+            if (state->clip) { /* cut off at the nearest wall */
                 for (int axis = 0; axis < 3; axis++) {
                     double along = 0;
                     for (int d = 0; d < 3; d++)

@@ -2,17 +2,16 @@
 
 #include <math.h>
 
-/* From a voxel's middle to its nearest side. */
+/* Half the voxel's shortest side, mm. */
 static double half_voxel(const hot_scene *scene)
 {
     return 0.5 * fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2]));
 }
 
-/* What is much larger than usual, as noise can be, would hide its neighbours: it reaches half as far again and no
- * farther. */
+/* Limits outliers, such as noisy voxels, that would hide their neighbours: at most this multiple of a typical glyph. */
 static const double MAX_SIZE = 1.5;
 
-/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. */
+/* mm per unit. A glyph of size `typical` fills a voxel; with normalised sizes, each voxel's own `largest` does. */
 static double size_per_unit(const hot_scene *scene, const hot_view_state *state, double typical, double largest)
 {
     const double full = state->normalise ? largest : fmax(typical, largest / MAX_SIZE);

@@ -7,15 +7,15 @@
 #include "glyph_size.h"
 #include "vector.h"
 
-enum { STEPS = 64 /* along the ray through a surface */ };
+enum { STEPS = 64 /* samples along the ray through a surface */ };
 
-/* What is looked along, and the nearest that it has met. */
+/* A ray from the viewer and its nearest hit. */
 typedef struct view_ray {
     const hot_scene *scene;
     const hot_view_state *state;
     double origin[3], toward[3]; /* RAS mm; toward the viewer */
-    double tolerance;            /* mm on the screen by which a stick may be missed */
-    double nearest;              /* mm from the origin towards the viewer; -INFINITY = nothing met */
+    double tolerance;            /* mm on the screen by which a click may miss a stick */
+    double nearest;              /* mm from the origin towards the viewer; -INFINITY = no hit */
     int voxel[3];
 } view_ray;
 
@@ -29,7 +29,7 @@ static void record_hit(view_ray *ray, double depth, const int voxel[3])
 
 /* ---- Glyphs ---------------------------------------------------------------------------------------------- */
 
-/* The surface |p| = mm A(p/|p|) about the centre; from[]: from the centre to the ray's nearest point. */
+/* The surface |p| = mm A(p/|p|) around the centre. from: vector from the centre to the ray's nearest point. */
 static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, const double from[3], double centre_depth)
 {
     const hot_scene *scene = ray->scene;
@@ -44,14 +44,14 @@ static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, c
     for (size_t i = 0; i < unique && row; i++)
         tensor[i] = row[1 + i];
     if (!row)
-        return; /* nothing is there to be met */
+        return; /* tensors on the GPU that cannot be read are not hit */
     for (int s = 0; s < STEPS; s++) {
         const double t = half * (1 - 2 * (s + 0.5) / STEPS);
         double p[3];
         for (int d = 0; d < 3; d++)
             p[d] = from[d] + t * ray->toward[d];
         lengths[s] = sqrt(dot(p, p));
-        for (int d = 0; d < 3; d++) /* the tensor is in the grid's own world */
+        for (int d = 0; d < 3; d++) /* from RAS to the tensor's world */
             points[s][d] = lengths[s] > 0 ? scene->sign[d] * p[d] / lengths[s] : 0;
     }
     hot_symtensor_values_f64(scene->order, 3, tensor, STEPS, &points[0][0], values);
@@ -62,7 +62,7 @@ static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, c
         }
 }
 
-/* The sticks: segments about the centre, as thick as they are drawn or as the hand is unsteady. */
+/* Sticks: segments around the centre, with their drawn radius or the tolerance of a click, whichever is larger. */
 static void intersect_sticks(view_ray *ray, const int voxel[3], size_t index, const double from[3], double centre_depth)
 {
     const hot_scene *scene = ray->scene;
@@ -78,7 +78,7 @@ static void intersect_sticks(view_ray *ray, const int voxel[3], size_t index, co
         }
         if (!(sqrt(length) >= ray->state->threshold) || !(length > 0))
             continue;
-        /* the segment as it lies on the screen; `from` has no depth */
+        /* the segment projected to the screen; `from` has no depth */
         const double depth = dot(half, ray->toward);
         for (int d = 0; d < 3; d++) {
             const double on_screen = half[d] - depth * ray->toward[d];
@@ -141,7 +141,7 @@ static void intersect_slices(view_ray *ray)
     hot_scene_to_ras(scene, (const double[3]){ray->state->voxel[0], ray->state->voxel[1], ray->state->voxel[2]},
                      point);
     for (int axis = 0; axis < 3; axis++) {
-        /* rows of the inverse stand at right angles on the planes of equal index */
+        /* rows of the inverse are normal to planes of equal index */
         const double normal[3] = {scene->from_ras[axis][0], scene->from_ras[axis][1], scene->from_ras[axis][2]};
         double slope = dot(normal, ray->toward), ras[3], between[3];
         int voxel[3];

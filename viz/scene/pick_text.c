@@ -1,4 +1,4 @@
-/* A voxel in words and numbers. */
+/* Describes a voxel as text. */
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <math.h>
@@ -49,12 +49,12 @@ static void append(writer *out, const char *format, ...)
 
 /* ---- Parts ----------------------------------------------------------------------------------------------- */
 
-/* A vector of the grid's world in RAS; returns its length and makes it unit. */
+/* Converts a vector of the grid's world to a RAS unit vector; returns its length. */
 static double to_ras_unit(const hot_scene *scene, const double world[3], double ras[3])
 {
     double length = sqrt(world[0] * world[0] + world[1] * world[1] + world[2] * world[2]);
     for (int d = 0; d < 3; d++)
-        ras[d] = length > 0 ? scene->sign[d] * world[d] / length + 0. : 0; /* + 0.: no -0 */
+        ras[d] = length > 0 ? scene->sign[d] * world[d] / length + 0. : 0; /* + 0.: turns -0 to 0 */
     return length;
 }
 
@@ -76,7 +76,7 @@ static void append_place(writer *out, const hot_scene *scene, const int voxel[3]
         hot_scene_value(scene, volume, index, values);
         append(out, "  %-*s ", widest, volume->name);
         if (volume->own_grid && isnan(values[0]))
-            append(out, " beyond this image");
+            append(out, " outside this image");
         for (int c = 0; c < volume->components && !(volume->own_grid && isnan(values[0])); c++)
             append(out, " %.5g", (double)values[volume->reversed ? volume->components - 1 - c : c]);
         append(out, "\n");
@@ -118,7 +118,7 @@ static hot_status append_eigenpairs(writer *out, const hot_scene *scene, const d
         const double *pair = pairs + p * PAIR;
         double x[3];
         to_ras_unit(scene, pair + 1, x);
-        /* of x and -x the one in the half space that files use */
+        /* the sign convention of files: the half space z > 0 */
         const double sign = x[2] < 0 || (x[2] == 0 && (x[1] < 0 || (x[1] == 0 && x[0] < 0))) ? -1 : 1;
         append(out, "  %-6s %-11.4g %7.4f %7.4f %7.4f\n", kinds[pair[5] > 0 ? 2 : pair[5] < 0 ? 0 : 1], pair[0],
             sign * x[0] + 0., sign * x[1] + 0., sign * x[2] + 0.);

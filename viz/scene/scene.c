@@ -30,7 +30,7 @@ static int invert_affine(const double m[3][4], double inverse[3][4])
     return 1;
 }
 
-/* World vector of a grid's space x sign = RAS vector; an unknown space is taken for RAS. */
+/* World vector of a grid's space x sign = RAS vector. An unknown space counts as RAS. */
 static void ras_sign(hot_space space, double sign[3])
 {
     sign[0] = space == HOT_SPACE_LAS || space == HOT_SPACE_LPS ? -1 : 1;
@@ -56,7 +56,7 @@ static hot_status set_geometry(hot_context *context, hot_scene *scene)
             scene->to_ras[r][c] = sign[r] * grid->to_world[r][c];
     }
     if (!invert_affine((const double (*)[4])scene->to_ras, scene->from_ras))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid whose axes lie in one plane");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid with coplanar axes");
     for (int c = 0; c < 3; c++)
         scene->spacing[c] = sqrt(scene->to_ras[0][c] * scene->to_ras[0][c] + scene->to_ras[1][c] * scene->to_ras[1][c] +
                                  scene->to_ras[2][c] * scene->to_ras[2][c]);
@@ -117,7 +117,7 @@ int hot_scene_voxel_at(const hot_scene *scene, const double ras[3], int voxel[3]
 
 void hot_scene_plane_axes(const hot_scene *scene, int axis[3])
 {
-    /* axis along x, y, z in every order: the one whose cosines add up to most */
+    /* the assignment of voxel axes to x, y, z with the largest sum of cosines */
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     double best = -1;
     for (int o = 0; o < 6; o++) {
@@ -168,7 +168,7 @@ const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_
     return volume;
 }
 
-/* What an image of another grid has in the middle of a voxel of the scene. */
+/* The nearest voxel of an image with its own grid. */
 static float image_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel)
 {
     double at[3];
@@ -200,12 +200,12 @@ void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size
     case HOT_VOLUME_COUNTS:
         values[0] = hot_scene_fibers(scene, voxel);
         break;
-    case HOT_VOLUME_DEC: /* every fibre's |x| |y| |z| times its amplitude, as the export has it */
+    case HOT_VOLUME_DEC: /* sum over fibres of |x| |y| |z| times amplitude, as in exported files */
         values[0] = values[1] = values[2] = 0;
         for (size_t at = 0; at < row; at++)
             values[at % 3] += isfinite(peaks[at]) ? fabsf(peaks[at]) : 0;
         break;
-    case HOT_VOLUME_AMPLITUDE: /* the longest direction; of tensors alone the largest radius */
+    case HOT_VOLUME_AMPLITUDE: /* the longest direction; for tensors alone, the largest radius */
         values[0] = scene->max_fibers ? 0 : scene->radius[voxel];
         for (size_t at = 0; at < row; at += 3) {
             float length = sqrtf(peaks[at] * peaks[at] + peaks[at + 1] * peaks[at + 1] + peaks[at + 2] * peaks[at + 2]);
@@ -240,14 +240,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether a voxel counts for the usual size of glyphs: what is drawn by default. */
+/* Whether a voxel counts for the typical size of glyphs: those drawn by default. */
 static int is_shown(const hot_scene *scene, size_t voxel)
 {
     return (!scene->mask || scene->mask[voxel]) && (!scene->max_fibers || hot_scene_fibers(scene, voxel) > 0);
 }
 
-/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them; shown: of
- * the voxels that are shown. 0 and 0 when there are none. */
+/* Quantiles low and high (0 to 1) of a volume's finite non-zero values, from an evenly spaced subset. shown: only
+ * voxels drawn by default. Both are 0 without such values. */
 static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, int shown, double low,
                               double high, double result[2])
 {
@@ -288,14 +288,14 @@ static hot_status add(hot_scene *scene, const hot_view_volume *volume)
         return status;
     hot_view_volume *added = &scene->volume[scene->volumes++];
     *added = *volume;
-    added->window[0] = fmin(window[0], 0); /* what is nothing is black */
+    added->window[0] = fmin(window[0], 0); /* zero is black */
     added->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
     if (!(added->window[0] < added->window[1]))
         added->window[1] = added->window[0] + 1;
     return HOT_OK;
 }
 
-/* Adds an array; a given image comes before those made of the fields. */
+/* Adds an array. The first given image becomes the volume "auto". */
 static hot_status add_array(hot_scene *scene, const char *name, hot_view_volume *volume)
 {
     strncpy(volume->name, name, sizeof volume->name - 1);
@@ -316,7 +316,7 @@ hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int componen
     return add_array(scene, name, &volume);
 }
 
-/* Whether the middle of a voxel of one grid is within another: of its corners and of 32 along each of its axes. */
+/* Whether a grid has voxel centres inside another one. Tests 32 centres along each axis, ends included. */
 static int reaches_into(const double to_ras[3][4], const size_t size[3], const double from_ras[3][4],
                         const size_t other[3])
 {
@@ -339,7 +339,7 @@ static int reaches_into(const double to_ras[3][4], const size_t size[3], const d
     return 0;
 }
 
-/* RAS mm of a grid's middle. */
+/* RAS mm of the grid's centre. */
 static void find_middle(const double to_ras[3][4], const size_t size[3], double middle[3])
 {
     for (int d = 0; d < 3; d++)
@@ -358,7 +358,7 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
         for (int c = 0; c < 4; c++)
             to_ras[r][c] = sign[r] * grid->to_world[r][c];
     if (!invert_affine((const double (*)[4])to_ras, volume.from_ras))
-        status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image whose axes lie in one plane");
+        status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image grid with coplanar axes");
     else if (!reaches_into((const double (*)[4])to_ras, grid->size, (const double (*)[4])scene->from_ras,
                            scene->grid.size) &&
              !reaches_into((const double (*)[4])scene->to_ras, scene->grid.size,
@@ -367,8 +367,7 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
         find_middle((const double (*)[4])scene->to_ras, scene->grid.size, middle[1]);
         status = hot_context_fail(
             scene->context, HOT_ERROR_DATA,
-            "an image that lies beside the glyphs: its middle is at RAS %.1f %.1f %.1f mm, theirs at "
-            "%.1f %.1f %.1f",
+            "the image does not overlap the glyphs: its centre is at RAS %.1f %.1f %.1f mm, theirs at %.1f %.1f %.1f",
             middle[0][0], middle[0][1], middle[0][2], middle[1][0], middle[1][1], middle[1][2]);
     }
     if (status == HOT_OK)
@@ -400,8 +399,8 @@ const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 
     return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? buffer : NULL;
 }
 
-/* Largest radii of the surfaces, the usual sizes of glyphs, and the volumes that come from the fields. The upper
- * quartile: in real data a tenth of the voxels, not only a few, are so noisy that they would make dots of the rest. */
+/* Computes the radii, the typical sizes and the volumes derived from the fields. The quantile must not be higher: in
+ * real data a tenth of the voxels are noise with large radii, which would shrink all other glyphs to dots. */
 static hot_status measure(hot_context *context, hot_scene *scene)
 {
     static const double TYPICAL_QUANTILE = 0.75;
@@ -417,7 +416,7 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         const hot_view_volume radii = {.components = 1, .values = scene->radius};
         if (status == HOT_OK)
             status = percentiles(scene, &radii, 1, 0, TYPICAL_QUANTILE, result);
-        if (status == HOT_OK && !(result[1] > 0)) /* no fibre anywhere: then surfaces are drawn when all are asked for */
+        if (status == HOT_OK && !(result[1] > 0)) /* no voxel with fibres: --surfaces all still draws surfaces */
             status = percentiles(scene, &radii, 0, 0, TYPICAL_QUANTILE, result);
         scene->typical_radius = status == HOT_OK && result[1] > 0 ? result[1] : 1;
     }
@@ -443,7 +442,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    /* what was uploaded is told from what was not, also when memory is used again */
+    /* identifies uploaded data even if a later scene reuses the same memory */
     static atomic_uint number;
     made->serial = 1 + atomic_fetch_add(&number, 1);
     made->context = context;

@@ -11,12 +11,12 @@
 #include "scene.h"
 #include "vtp.h"
 
-/* What was found among the paths so far. */
+/* Contents of the given paths. */
 struct inputs {
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
     hot_mask *mask;
-    const char *volume[HOT_SCENE_PATHS]; /* neither of the two: to be read when the grid is known */
+    const char *volume[HOT_SCENE_PATHS]; /* images, read after the grid is known */
     int volumes, several;
     const char *run;                     /* a directory of `hotfiber run` */
 };
@@ -52,10 +52,10 @@ static char *copy(hot_context *context, const char *text)
 
 static hot_status fail_second(hot_context *context, const char *path, const char *what)
 {
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; one can be shown", path, what);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; only one can be shown", path, what);
 }
 
-/* Directions, unless there are some already. */
+/* Each kind of field may be given once. */
 static hot_status set_fibers(hot_context *context, struct inputs *inputs, const char *path, hot_fiber_field *fibers)
 {
     if (inputs->fibers) {
@@ -66,7 +66,6 @@ static hot_status set_fibers(hot_context *context, struct inputs *inputs, const 
     return HOT_OK;
 }
 
-/* Likewise tensors. */
 static hot_status set_tensors(hot_context *context, struct inputs *inputs, const char *path, hot_tensor_field *tensors)
 {
     if (inputs->tensors) {
@@ -77,7 +76,7 @@ static hot_status set_tensors(hot_context *context, struct inputs *inputs, const
     return HOT_OK;
 }
 
-/* One file: tensors, directions, or an image to be read later. content: what the user says that it holds, or NULL. */
+/* Reads tensors or directions; an image is only noted for later. content: the --as option, or NULL. */
 static hot_status read_file(hot_context *context, struct inputs *inputs, const char *path, const char *content)
 {
     hot_fiber_field *fibers = NULL;
@@ -86,7 +85,8 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
     struct stat info;
     if (stat(path, &info) != 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode)) /* what it holds is found out by reading, again when it changes */
+    if (!S_ISREG(info.st_mode)) /* the content is detected by reading the start, and the file is read again when it
+                                   changes */
         return hot_context_fail(context, HOT_ERROR_FILE,
                                 "'%s' is a pipe or a device, and the viewer reads a file more than once: save it to a "
                                 "file first", path);
@@ -109,7 +109,9 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         status = hot_tensor_field_load_as(context, path, content, &tensors);
         return status == HOT_OK ? set_tensors(context, inputs, path, tensors) : status;
     }
-    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) { /* refuses harmonics */
+    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) { /* rejects spherical
+                                                                                               harmonics with a
+                                                                                               message */
         status = hot_fiber_field_load_as(context, path, content, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
@@ -139,15 +141,15 @@ static hot_status read_run(hot_context *context, struct inputs *inputs, const ch
     if (status == HOT_OK && !had)
         status = hot_context_fail(
             context, HOT_ERROR_FILE,
-            "'%s' is no directory of `hotfiber run`: neither tensors.nrrd nor peaks.nrrd is in it", folder);
+            "'%s' is not a directory of `hotfiber run`: it has neither tensors.nrrd nor peaks.nrrd", folder);
     inputs->run = folder;
     return status;
 }
 
 /* ---- One grid --------------------------------------------------------------------------------------------- */
 
-/* How far two grids of the same sizes lie apart at most, in RAS mm, and half a voxel of the first; 0 where a space is
- * not known. */
+/* Largest distance between corresponding corners of two grids of the same size, RAS mm, and half a voxel of the first.
+ * 0 if a space is unknown. */
 static double grids_apart(const hot_grid *a, const hot_grid *b, double *half)
 {
     double m[3][4], n[3][4], max_distance = 0, voxel = HUGE_VAL;
@@ -172,7 +174,7 @@ static double grids_apart(const hot_grid *a, const hot_grid *b, double *half)
     return max_distance;
 }
 
-/* Whether tensors and directions are of the same voxels. */
+/* Errors: HOT_ERROR_DATA if tensors and directions have different grids. */
 static hot_status compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
 {
     double half;
@@ -185,13 +187,12 @@ static hot_status compare_grids(hot_context *context, const hot_grid *a, const h
     const double max_distance = grids_apart(a, b, &half);
     if (max_distance > half)
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "tensors and directions lie up to %.3g mm apart: they do not "
-                                "belong together",
+                                "tensors and directions are up to %.3g mm apart: they do not belong together",
                                 max_distance);
     return HOT_OK;
 }
 
-/* Directions in the tensors' space: a scene has one. */
+/* Converts directions to the tensors' space: a scene has one space. */
 static hot_status reorient_fibers(hot_context *context, const hot_grid *grid, hot_fiber_field **fibers)
 {
     const hot_grid *had = hot_fiber_field_grid(*fibers);
@@ -241,14 +242,14 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
 
 /* ---- Volumes ---------------------------------------------------------------------------------------------- */
 
-/* A file's base name without its suffix. */
+/* The base name of a file without suffixes. */
 static void base_name(const char *path, char name[HOT_VIEW_NAME])
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     snprintf(name, HOT_VIEW_NAME, "%.*s", (int)strcspn(base, "."), base);
 }
 
-/* The first b=0 volume of diffusion data, without b=0 the first. */
+/* The first b=0 volume of diffusion data, or the first volume if there is no b=0. */
 static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_grid *grid, float **values)
 {
     enum { CHUNK = 2048 };
@@ -259,8 +260,8 @@ static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_gri
     hot_dwi_shells(dwi, NULL, &shell_of);
     while (hot_dwi_has_b0(dwi) && shell_of[volume] != 0)
         volume++;
-    hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes: %s, number %zu from 0, is shown", hot_dwi_source(dwi),
-                    volumes, hot_dwi_has_b0(dwi) ? "the first with b=0" : "the first", volume);
+    hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes; showing %s (number %zu, counted from 0)",
+                    hot_dwi_source(dwi), volumes, hot_dwi_has_b0(dwi) ? "the first with b=0" : "the first", volume);
     *values = hot_context_alloc(context, voxels, sizeof **values);
     float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
     hot_status status = *values && signals ? HOT_OK : HOT_ERROR_MEMORY;
@@ -278,7 +279,7 @@ static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_gri
     return status;
 }
 
-/* An image of one value per voxel, or of diffusion data one volume. */
+/* Loads an image with one value per voxel, or one volume of diffusion data. */
 static hot_status load_image(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
     hot_dwi *dwi = NULL;
@@ -295,8 +296,8 @@ static hot_status load_image(hot_context *context, const char *path, hot_grid *g
                                               "so '%s' is neither tensors, nor directions, nor an image", path);
 }
 
-/* An image of the scene's voxels, or of others that lie where the scene is. loaded: its values when they are the
- * scene's own, else NULL. */
+/* Adds an image on the scene's grid or its own. loaded: its values if they are in memory already (on the scene's grid),
+ * else NULL. */
 static hot_status add_file(hot_context *context, hot_scene *scene, const char *path, float *loaded)
 {
     float *values = NULL;
@@ -315,16 +316,16 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
     if (grid.space == HOT_SPACE_UNKNOWN || scene->grid.space == HOT_SPACE_UNKNOWN) {
         hot_context_free(context, values);
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; where they lie is not "
-                                "known, so they must be the same",
+                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; both need a known space, "
+                                "or the same voxels",
                                 path, grid.size[0], grid.size[1], grid.size[2], scene->grid.size[0],
                                 scene->grid.size[1], scene->grid.size[2]);
     }
     status = hot_scene_add_image(scene, name, &grid, values);
-    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "that is '%s'", path);
+    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "in '%s'", path);
 }
 
-/* The text of input.file in a run's report.json, NULL when there is none. */
+/* The field input.file of the run's report.json, or NULL. */
 static char *input_of_run(hot_context *context, const char *folder)
 {
     char *inputs = NULL, *path = join(context, folder, "report.json");
@@ -349,9 +350,8 @@ hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
     char *path = scene->run ? input_of_run(context, scene->run) : NULL;
     if (!path || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
         status = hot_context_fail(
-            context, HOT_ERROR_FILE, "the b=0 image comes from the diffusion data of a run, and %s%s%s",
-            path ? "'" : "there is no report.json that names them", path ? path : "",
-            path ? "' is no file that is there" : "");
+            context, HOT_ERROR_FILE, "the b=0 image needs the run's diffusion data; %s%s%s", path ? "'" : "",
+            path ? path : "no report.json names them", path ? "' is missing or not a file" : "");
         goto cleanup;
     }
     if (largest && (size_t)info.st_size > largest)
@@ -359,7 +359,7 @@ hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
     status = hot_dwi_load(context, path, NULL, NULL, &dwi);
     for (int d = 0; d < 3 && status == HOT_OK; d++)
         if (hot_dwi_grid(dwi)->size[d] != scene->grid.size[d])
-            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has other voxels than the tensors", path);
+            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' is not on the tensors' grid", path);
     if (status == HOT_OK) {
         values = hot_context_alloc(context, scene->voxels, sizeof *values);
         status = values ? hot_export_background(context, dwi, values) : HOT_ERROR_MEMORY;
@@ -376,8 +376,8 @@ cleanup:
     return status;
 }
 
-/* The amounts of tissues of a run with msmt, if there are any: white matter blue, the others green and red, as usual
- * (MRtrix's order is CSF, grey matter, white matter). */
+/* Tissue fractions of a run with msmt, if any: white matter blue, grey matter green, CSF red. MRtrix's order is CSF,
+ * grey matter, white matter. */
 static hot_status add_tissues(hot_scene *scene)
 {
     enum { TISSUES = 3 };
@@ -395,7 +395,7 @@ static hot_status add_tissues(hot_scene *scene)
     if (status == HOT_OK && amounts &&
         (memcmp(grid.size, scene->grid.size, sizeof grid.size) != 0 ||
          grids_apart(&scene->grid, &grid, &half) > half))
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has other voxels than the glyphs", path);
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' is not on the glyphs' grid", path);
     if (status == HOT_OK && amounts) {
         colors = hot_context_calloc(context, scene->voxels, TISSUES * sizeof *colors);
         status = colors ? HOT_OK : HOT_ERROR_MEMORY;
@@ -414,7 +414,7 @@ static hot_status add_tissues(hot_scene *scene)
 
 /* ---- The whole -------------------------------------------------------------------------------------------- */
 
-/* Newest change among the scene's files; -1 when one is gone. */
+/* Newest modification time of the scene's files; -1 if one is missing. */
 static double newest_change(const hot_scene *scene)
 {
     static const char *const names[2] = {"tensors.nrrd", "peaks.nrrd"};
@@ -502,7 +502,7 @@ static hot_status add_volumes(hot_context *context, hot_scene *scene, const stru
         status = add_file(context, scene, inputs->volume[v], v == 0 ? image : NULL);
     if (status == HOT_OK && scene->run)
         status = add_tissues(scene);
-    /* a run without its diffusion data is shown over the amplitude */
+    /* a run without its diffusion data has the amplitude as background */
     if (status == HOT_OK && scene->run && hot_scene_load_b0(scene, SMALL) == HOT_ERROR_MEMORY)
         status = HOT_ERROR_MEMORY;
     return status;
@@ -556,14 +556,14 @@ hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fi
     const hot_grid *fibers = fields->fibers ? hot_fiber_field_grid(fields->fibers) : NULL;
     hot_status status = HOT_OK;
     if (fields->tensors && device)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are given; one can be shown");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are both set; only one can be shown");
     if (device && (!device->grid || !device->values))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "device_tensors without their %s",
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "device_tensors: %s is NULL",
                                 device->grid ? "values" : "grid");
     if (tensors && fibers) {
         status = compare_grids(context, tensors, fibers);
         if (status == HOT_OK && tensors->space != fibers->space)
-            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are given in two spaces");
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are in different spaces");
     }
     if (status == HOT_OK)
         status = make_scene(context, fields->tensors, device, fields->fibers, fields->mask, NULL, scene);

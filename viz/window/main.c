@@ -1,4 +1,4 @@
-/* hotfiber-view: fields on the screen, and pictures of them without one. */
+/* hotfiber-view: displays fields in a window, or draws pictures of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +23,10 @@
 #endif
 
 static const cli_command command = {
-    "view", "look at tensors and directions: a window, or pictures without a display", "FILE... [options]",
-    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or an "
-    "image, alone or behind them, which is shown where it lies, whatever its voxels; of several volumes the first with "
-    "b=0. Every setting of the view is an option; in "
-    "the window H lists keys and mouse.\n\n"
+    "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
+    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber), or "
+    "an image on any grid, alone or behind the glyphs. Of diffusion data the first b=0 volume is shown. Every setting "
+    "of the view is an option; in the window, H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
@@ -36,7 +35,7 @@ static const cli_command command = {
 
 enum { MAX_SETTINGS = 48 };
 
-/* What is neither a file nor a setting of the view. */
+/* Options other than files and settings of the view. */
 struct wish {
     const char *screenshot, *size, *mask, *dump, *as;
     int turntable, samples, bench, frames, order, cube;
@@ -113,7 +112,7 @@ static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state 
 }
 
 #ifdef HOT_HAVE_GLFW
-/* What is known about a voxel that was clicked, for readers of standard output: at once, with a line between two. */
+/* Prints the description of a clicked voxel, flushed for programs that read standard output. */
 static void print_voxel(void *user, const char *text)
 {
     (void)user;
@@ -123,20 +122,20 @@ static void print_voxel(void *user, const char *text)
 #endif
 
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
-/* Hands over to the program beside this one that opens windows. It links to X's library, which machines that only draw
- * pictures need not have: without it the system would end that program with a line of its own. */
+/* Starts the program next to this one that opens windows. Only that one links to libX11, so that pictures work on
+ * machines without it; checked here, because the loader's own message would not tell users what to install. */
 static hot_status open_elsewhere(hot_context *context, char **argv)
 {
     char path[PATH_MAX];
     if (!dlopen("libX11.so.6", RTLD_LAZY))
         return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                "a window needs libX11.so.6, which is not here (Debian: libx11-6); a picture needs no "
-                                "display: --screenshot FILE.png");
+                                "a window needs libX11.so.6 (Debian: libx11-6); --screenshot FILE.png draws a picture, "
+                                "which needs no display");
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(path, '/');
     if (!slash || (size_t)(slash + 1 - path) + sizeof HOT_WINDOW_PROGRAM > sizeof path)
-        return hot_context_fail(context, HOT_ERROR_FILE, "the folder of this program is not known");
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot find the folder of this program");
     strcpy(slash + 1, HOT_WINDOW_PROGRAM);
     execv(path, argv);
     return hot_context_fail(context, HOT_ERROR_FILE, "cannot start %s: %s", path, strerror(errno));
@@ -154,7 +153,7 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
                                    &scene);
     if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
         !hot_scene_volume(scene, "b0"))
-        status = hot_scene_load_b0(scene, 0); /* asked for, however large */
+        status = hot_scene_load_b0(scene, 0); /* requested: load it at any size */
     if (status == HOT_OK && scene)
         status = hot_view_state_resolve(context, scene, state);
     if (status == HOT_OK && scene)
@@ -172,8 +171,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
                                                             .picked = print_voxel,
                                                             .dump = wish->dump});
 #else
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and opens no window; "
-                                                             "--screenshot FILE.png makes a picture");
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and cannot open "
+                                                             "windows; --screenshot FILE.png draws a picture");
 #endif
     hot_scene_destroy(&scene);
     return status;
@@ -181,10 +180,10 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
 
 int main(int argc, char **argv)
 {
-    HOT_ENTRY(NULL); /* a toolkit that draws the window's frame may set the locale */
+    HOT_ENTRY(NULL); /* some window toolkits set the locale */
 #ifdef __GLIBC__
-    /* Mesa's software renderer asks for its vertices' memory anew with every call: kept, not given back to the system
-     * and cleared by it each time, a fifth of a picture's time. Larger pieces go back. */
+    /* Mesa's software renderer allocates vertex memory in every call. Keeping it in the process instead of returning it
+     * to the system saves a fifth of a picture's time. Larger blocks are returned. */
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
@@ -195,26 +194,26 @@ int main(int argc, char **argv)
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
         {"turntable", CLI_INT, &wish.turntable, "N",
-         "with --screenshot: N pictures FILE-000.png ... of one turn around (3-D)", 1, 9999},
-        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture, against jagged edges; default 4", 1,
+         "with --screenshot: N pictures FILE-000.png ... of a full turn (3-D)", 1, 9999},
+        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture (antialiasing); default 4", 1,
          64},
-        {"mask", CLI_TEXT, &wish.mask, "FILE", "glyphs only where this image (NRRD, NIfTI) is not zero", 0, 0},
+        {"mask", CLI_TEXT, &wish.mask, "FILE", "draw glyphs only in the non-zero voxels of this image (NRRD, NIfTI)", 0, 0},
         CLI_AS(wish.as),
         {"bench", CLI_FLAG, &wish.bench, NULL,
-         "measure frames per second, of FILE or of a made-up field, and print them", 0, 0},
-        {"frames", CLI_INT, &wish.frames, "N", "bench: how many; default 100", 1, 1e6},
-        {"glyphs", CLI_SIZE, &wish.glyphs, "N", "bench: size of the made-up field; default 1600", 1, 2e7},
-        {"order", CLI_INT, &wish.order, "M", "bench: its order, 2, 4, 6 or 8; default 8", 2, 8},
-        {"cube", CLI_FLAG, &wish.cube, NULL, "bench: a cube of glyphs in 3-D; default a square of one slice", 0, 0},
+         "measure frames per second of FILE or of a simulated field", 0, 0},
+        {"frames", CLI_INT, &wish.frames, "N", "bench: number of frames; default 100", 1, 1e6},
+        {"glyphs", CLI_SIZE, &wish.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
+        {"order", CLI_INT, &wish.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
+        {"cube", CLI_FLAG, &wish.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
         {"dump_state", CLI_TEXT, &wish.dump, "FILE",
-         "window: all settings are written here after every picture (for tests)", 0, 0},
+         "window: write all settings to this file after every picture (for tests)", 0, 0},
     };
     int used = 0;
     size_t count;
     const hot_view_setting *settings = hot_view_settings(&count);
     while (options[used].name)
         used++;
-    for (size_t s = 0; s < count && s < MAX_SETTINGS; s++) /* what a setting takes is checked by its own parser */
+    for (size_t s = 0; s < count && s < MAX_SETTINGS; s++) /* settings are parsed by hot_view_setting_parse */
         options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
                                        settings[s].help, 0,        0};
     cli_common common;
@@ -233,15 +232,15 @@ int main(int argc, char **argv)
     if (!read_size(wish.size, &wish.width, &wish.height))
         return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", wish.size);
     if (wish.screenshot && hot_path_suffix(wish.screenshot)[0] && !hot_path_has_suffix(wish.screenshot, ".png"))
-        return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; give it a name in .png",
+        return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; use a name ending in .png",
                           wish.screenshot);
     if (wish.turntable && !wish.screenshot)
-        return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png for the pictures' name");
+        return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png");
     if (wish.order % 2)
         return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", wish.order);
     if (!common.argument_count && !wish.bench)
         return cli_refuse(&command, &common,
-                          "a directory of `hotfiber run`, or a file of tensors, directions or an image is needed");
+                          "give a directory of `hotfiber run`, or a file of tensors, directions or an image");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
     if (!wish.screenshot && !wish.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));
