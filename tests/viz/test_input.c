@@ -288,7 +288,8 @@ static void test_mouse_in_plane(hot_context *context)
           "press");
     hot_scene_to_ras(on.scene, (const double[3]){5, 3, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
-    CHECK(move(&on, pixel[0], pixel[1]) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3, "drag");
+    CHECK(move(&on, pixel[0], pixel[1]) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3,
+          "drag");
     CHECK(button(&on, HOT_BUTTON_LEFT, 0, 0) == HOT_REQUEST_PICK, "release");
     hot_view_state before = on.state;
     CHECK(drag(&on, HOT_BUTTON_LEFT, 0, 2, 2, 2, 2) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
@@ -326,7 +327,8 @@ static void test_mouse_in_plane(hot_context *context)
         const double mm = view.mm_per_pixel;
         hot_viewport_unproject(&view, 410, 90, ras);
         move(&on, 410, 90);
-        CHECK(hot_input_wheel(&on.input, on.scene, &on.state, in ? 3 : -1, HOT_WITH_CTRL) == HOT_REQUEST_REDRAW, "zoom");
+        CHECK(hot_input_wheel(&on.input, on.scene, &on.state, in ? 3 : -1, HOT_WITH_CTRL) == HOT_REQUEST_REDRAW,
+              "zoom");
         view = view_of(&on, 0);
         hot_viewport_project(&view, ras, again);
         CHECK_NEAR(again[0], 410, 1e-6, "zoom %d", in);
@@ -403,7 +405,8 @@ static void test_turning(hot_context *context)
     hot_scene_to_ras(on.scene, (const double[3]){wanted[0], wanted[1], wanted[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
     CHECK(hot_pick_voxel(on.scene, &on.state, &view, pixel[0], pixel[1], voxel), "something is there");
-    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, pixel[0], pixel[1], pixel[0] + 1, pixel[1]) & HOT_REQUEST_PICK, "a click picks");
+    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, pixel[0], pixel[1], pixel[0] + 1, pixel[1]) & HOT_REQUEST_PICK,
+          "a click picks");
     CHECK(memcmp(on.state.voxel, voxel, sizeof voxel) == 0, "what is there");
     hot_scene_destroy(&on.scene);
 }

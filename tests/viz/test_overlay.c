@@ -424,7 +424,8 @@ static void test_whole(hot_context *context)
     hot_overlay_set_message(overlay, "trouble");
     CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0,
           "but a message");
-    CHECK(hot_overlay_set_message(overlay, NULL) == 1 && hot_overlay_set_message(overlay, NULL) == 0, "taken away once");
+    CHECK(hot_overlay_set_message(overlay, NULL) == 1 && hot_overlay_set_message(overlay, NULL) == 0,
+          "removed once");
     on.state.show_annotations = on.state.show_values = on.state.show_help = 1;
     size_t before = 0;
     unsigned version = 0;

@@ -549,54 +549,6 @@ static void test_nothing(struct shot *shot)
     hot_scene_destroy(&scene);
 }
 
-/* Drivers by their GL_RENDERER strings. */
-static void test_software_names(void)
-{
-    static const struct {
-        const char *device;
-        int software;
-    } cases[] = {{"llvmpipe (LLVM 15.0.6, 256 bits)", 1},
-                 {"softpipe", 1},
-                 {"Software Rasterizer", 1},
-                 {"zink Vulkan 1.3(llvmpipe (LLVM 17.0.6, 256 bits) (MESA_LLVMPIPE))", 1},
-                 {"D3D12 (Microsoft Basic Render Driver)", 1},
-                 {"Google SwiftShader", 1},
-                 {"NVIDIA H100 80GB HBM3/PCIe/SSE2", 0},
-                 {"NVIDIA GeForce RTX 3060/PCIe/SSE2", 0},
-                 {"AMD Radeon RX 6800 (radeonsi, navi21, LLVM 15.0.7, DRM 3.54)", 0},
-                 {"Mesa Intel(R) UHD Graphics 620 (KBL GT2)", 0}};
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
-        CHECK(hot_renderer_is_software(cases[c].device) == cases[c].software, "%s", cases[c].device);
-}
-
-/* --raster auto is the CPU's picture if OpenGL is software, else one of the GPU's. */
-static void test_auto(struct shot *shot)
-{
-    enum { BYTES = 3 * SIDE * SIDE };
-    static uint8_t automatic[BYTES];
-    float row[46] = {1};
-    const hot_grid grid = scene_grid(1, 1, 1);
-    int same[HOT_RASTER_COMPUTE + 1] = {0};
-    scene_add_fiber(8, (const double[3]){0.6, 0.8, 0}, 0.7, row + 1);
-    hot_scene *scene = tensor_scene(shot->context, &grid, 8, row);
-    if (!scene)
-        return;
-    for (drawn_by = HOT_RASTER_AUTO; drawn_by <= HOT_RASTER_COMPUTE; drawn_by++) {
-        bare(&shot->state);
-        shot->state.detail = 320;
-        if (!take(shot, scene))
-            break;
-        if (drawn_by == HOT_RASTER_AUTO)
-            memcpy(automatic, shot->rgb, BYTES);
-        same[drawn_by] = memcmp(automatic, shot->rgb, BYTES) == 0;
-    }
-    const int software = hot_renderer_is_software(hot_renderer_device(hot_pictures_renderer(shot->pictures)));
-    CHECK(same[HOT_RASTER_CPU] == software, "auto on %s", hot_renderer_device(hot_pictures_renderer(shot->pictures)));
-    CHECK((same[HOT_RASTER_GPU] || same[HOT_RASTER_COMPUTE]) == !software, "auto is %sthe GPU's picture",
-          software ? "not " : "");
-    hot_scene_destroy(&scene);
-}
-
 int main(void)
 {
     struct shot shot = {.context = NULL};
@@ -617,8 +569,6 @@ int main(void)
         test_detail(&shot);
         test_nothing(&shot);
     }
-    test_auto(&shot);
-    test_software_names();
     hot_pictures_destroy(&shot.pictures);
     hot_context_destroy(&shot.context);
     HOT_TEST_END();

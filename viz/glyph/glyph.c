@@ -97,8 +97,9 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
     uint16_t row[33], below[33];
     memset(sphere, 0, sizeof *sphere);
     if (parts < 1 || parts > HOT_MAX_SPHERE_PARTS || (level * level != parts && !star))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a sphere of %d triangles per face; must be 3 or a square up to %d",
-                                parts, HOT_MAX_SPHERE_PARTS);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a sphere of %d triangles per face; must be 3 or a square up to %d", parts,
+                                HOT_MAX_SPHERE_PARTS);
     sphere->parts = parts;
     sphere->vertices = 10 * (size_t)parts + 2;
     sphere->triangles = 20 * (size_t)parts;

@@ -103,7 +103,7 @@ static __global__ void quantise(int terms, const float *tensors, const uint32_t 
     step[glyph] = unit;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------------------ */
+/* ---- Entry points ----------------------------------------------------------------------------------------- */
 
 static unsigned blocks(size_t count) { return (unsigned)((count + THREADS - 1) / THREADS); }
 
@@ -207,4 +207,5 @@ static const char *error_text(int error)
 }
 
 extern "C" __attribute__((visibility("default"))) const hot_interop hot_interop_cuda;
-extern "C" const hot_interop hot_interop_cuda = {sizeof(hot_interop), find_all_radii, fill_buffer, fetch_row, error_text};
+extern "C" const hot_interop hot_interop_cuda = {sizeof(hot_interop), find_all_radii, fill_buffer, fetch_row,
+                                                 error_text};

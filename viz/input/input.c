@@ -6,7 +6,7 @@
 
 #include "scene/pick.h"
 
-/* ---- Looking up ------------------------------------------------------------------------------------------ */
+/* ---- Table lookup ---------------------------------------------------------------------------------------- */
 
 static int is_letter(int key) { return key >= 'A' && key <= 'Z'; }
 
@@ -129,7 +129,8 @@ static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state 
     input->remainder -= trunc(input->remainder);
     if (whole == 0)
         return 0;
-    return step_slice(scene, state, viewport_at(input, scene, state, &layout, x, y), (int)whole) ? HOT_REQUEST_REDRAW : 0;
+    const hot_viewport *viewport = viewport_at(input, scene, state, &layout, x, y);
+    return step_slice(scene, state, viewport, (int)whole) ? HOT_REQUEST_REDRAW : 0;
 }
 
 /* ---- Image and glyphs ------------------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@ enum {
     ITEM_VERTICES = 54 /* upper bound for all items except text and ball; that of a round rectangle */
 };
 
-/* ---- The list -------------------------------------------------------------------------------------------- */
+/* ---- Display list ---------------------------------------------------------------------------------------- */
 
 void hot_draw_list_begin(hot_context *context, const hot_text *text, hot_draw_list *list)
 {

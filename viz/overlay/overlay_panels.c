@@ -111,9 +111,9 @@ static void add_fiber_colors(const hot_overlay_page *page, double top)
 {
     const double line = hot_overlay_line(page, HOT_TEXT_PLAIN), ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const double x2 = page->layout->width - 14 * page->unit, side = round(0.8 * ascent);
-    const int max_columns = page->scene->max_fibers < 5 ? page->scene->max_fibers : 5;
+    const int count = page->scene->max_fibers < 5 ? page->scene->max_fibers : 5;
     const int sticks = page->state->glyph == HOT_GLYPH_STICKS;
-    for (int f = 0; f < max_columns; f++) {
+    for (int f = 0; f < count; f++) {
         double rgb[3];
         const double y = top + (1.4 + f) * line;
         hot_color_fiber(f, rgb);
@@ -224,14 +224,14 @@ void hot_overlay_add_message(const hot_overlay_page *page, const char *message)
 {
     enum { LINES = 6 };
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 12 * unit;
-    const double max_columns = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
+    const double max_width = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
     const char *starts[LINES];
     size_t lengths[LINES], lines = 0;
     double widest = 0;
     char piece[512];
     for (const char *at = message; *at && lines < LINES; at += lengths[lines++]) {
         starts[lines] = at;
-        lengths[lines] = fitting(page->list->text, at, max_columns);
+        lengths[lines] = fitting(page->list->text, at, max_width);
         snprintf(piece, sizeof piece, "%.*s", (int)lengths[lines], at);
         widest = fmax(widest, hot_text_width(page->list->text, HOT_TEXT_PLAIN, piece));
     }
@@ -325,7 +325,8 @@ void hot_overlay_add_help(const hot_overlay_page *page)
         if (columns > 1 && tried.width + pad > width)
             break;
         best = tried;
-        if (tried.rows * typical_line + title + 2 * pad <= height && (columns > 1 || tried.rows * typical_line < 0.6 * height))
+        if (tried.rows * typical_line + title + 2 * pad <= height &&
+            (columns > 1 || tried.rows * typical_line < 0.6 * height))
             break;
     }
     /* in low pictures lines move closer together, as far as letters allow */

@@ -28,7 +28,7 @@ double hot_overlay_ascent(const hot_overlay_page *page, hot_text_style style);
  * known = 0: the space is unknown; "+x", "-y", ... */
 void hot_overlay_letters(const double ras[3], int known, char letters[3]);
 /* The largest of 1, 2, 5 times a power of ten not above max_length > 0. */
-double hot_overlay_round_length(double most);
+double hot_overlay_round_length(double max_length);
 
 void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport *viewport);
 void hot_overlay_add_orientation(const hot_overlay_page *page, const hot_viewport *viewport);

@@ -144,8 +144,8 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
     double at[2];
     hot_viewport_project(viewport, viewport->point, at);
     if (!viewport->space) {
-        const double middle[2] = {floor(at[0]) + 0.5, floor(at[1]) + 0.5}; /* pixel centres: lines one pixel wide
-                                                                              stay sharp */
+        /* pixel centres: lines one pixel wide stay sharp */
+        const double middle[2] = {floor(at[0]) + 0.5, floor(at[1]) + 0.5};
         add_gapped_line(page, viewport, middle, (const double[2]){1, 0}, -whole, whole, gap);
         add_gapped_line(page, viewport, middle, (const double[2]){0, 1}, -whole, whole, gap);
         return;

@@ -56,8 +56,7 @@ static hot_status open_fonts(hot_context *context, baker *bake)
     cairo_matrix_t identity;
     cairo_matrix_init_identity(&identity);
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT); /* hinting moves base lines to whole rows
-                                                                            and keeps shapes */
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT); /* base lines on whole rows */
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_ON); /* advances of whole pixels */
     hot_status status = HOT_OK;
     for (int s = 0; s < HOT_TEXT_STYLES && status == HOT_OK; s++) {

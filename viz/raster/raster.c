@@ -98,7 +98,7 @@ cleanup:
     return status;
 }
 
-/* ---- Making and freeing ----------------------------------------------------------------------------------- */
+/* ---- Creation --------------------------------------------------------------------------------------------- */
 
 hot_status hot_raster_create(hot_context *context, hot_raster **raster)
 {
@@ -145,7 +145,7 @@ static hot_status reserve(hot_context *context, void **array, size_t *capacity, 
     return HOT_OK;
 }
 
-/* ---- What is the same for the whole picture --------------------------------------------------------------- */
+/* ---- Constants of a picture ------------------------------------------------------------------------------- */
 
 static void set_matrix(hot_raster *raster, const hot_viewport *viewport)
 {
@@ -249,14 +249,14 @@ static int tiles_touched(const hot_raster *raster, size_t item, int low[2], int 
 {
     double center[3], reach_pixels, reach_depth;
     project(raster, &raster->job.list->items[item], center, &reach_pixels, &reach_depth);
-    const int max_needed[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
+    const int last[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
     if (!(reach_pixels < 1e7)) /* larger than any picture, or not finite */
         return 0;
     for (int d = 0; d < 2; d++) {
         if (!(center[d] + reach_pixels >= 0 && center[d] - reach_pixels <= size[d]))
             return 0;
         low[d] = (int)fmax(0, floor((center[d] - reach_pixels) / raster->side));
-        high[d] = (int)fmin(max_needed[d], floor((center[d] + reach_pixels) / raster->side));
+        high[d] = (int)fmin(last[d], floor((center[d] + reach_pixels) / raster->side));
     }
     return 1;
 }
@@ -265,8 +265,8 @@ static size_t depth_bin(const hot_raster *raster, size_t item, int bins)
 {
     const double *m = raster->matrix + 8;
     const float *c = raster->job.list->items[item].center;
-    const double reach_depth = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
-    return (size_t)fmin(bins - 1, fmax(0, bins * reach_depth));
+    const double depth = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
+    return (size_t)fmin(bins - 1, fmax(0, bins * depth));
 }
 
 /* Sorts items front to back (counting sort by depth), so that hidden glyphs are found early. */
@@ -337,12 +337,12 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
     while (raster->side > 32 && (double)raster->width * raster->height <
                                     4. * hot_context_threads(raster->context) * raster->side * raster->side)
         raster->side /= 2;
-    const double max_needed = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
-    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > max_needed)
+    const double max_samples = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
+    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > max_samples)
         raster->side /= 2;
     raster->columns = (raster->width + raster->side - 1) / raster->side;
     raster->rows = (raster->height + raster->side - 1) / raster->side;
-    raster->band = (int)fmax(1, max_needed / ((double)raster->side * raster->width * job->samples));
+    raster->band = (int)fmax(1, max_samples / ((double)raster->side * raster->width * job->samples));
     if (raster->band > raster->rows)
         raster->band = raster->rows;
     *band = raster->side * raster->band;

@@ -90,7 +90,8 @@ static int find_display(hot_headless *made)
     const char *client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
     const int platforms = has_extension(client, "EGL_EXT_platform_base");
     const int devices = platforms && has_extension(client, "EGL_EXT_platform_device") &&
-                        (has_extension(client, "EGL_EXT_device_enumeration") || has_extension(client, "EGL_EXT_device_base"));
+                        (has_extension(client, "EGL_EXT_device_enumeration") ||
+                         has_extension(client, "EGL_EXT_device_base"));
     if (devices && try_devices(made, 0))
         return 1;
     if (platforms && has_extension(client, "EGL_MESA_platform_surfaceless") &&
@@ -148,8 +149,8 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glGetIntegerv(GL_MAX_SAMPLES, &max_samples);
     if (width < 1 || height < 1 || width > max_size || height > max_size)
         return hot_context_fail(headless->context, HOT_ERROR_ARGUMENT,
-                                "cannot draw %d x %d pixels; the limit of this driver is %d x %d", width, height, max_size,
-                                max_size);
+                                "cannot draw %d x %d pixels; the limit of this driver is %d x %d", width, height,
+                                max_size, max_size);
     if (samples > max_samples)
         samples = max_samples;
     free_buffers(headless);
@@ -164,8 +165,8 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
     make_buffer(&headless->drawn_color, GL_RGBA8, samples > 1 ? samples : 0, width, height, GL_COLOR_ATTACHMENT0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
-        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "not enough memory for a picture of %d x %d pixels", width,
-                                height);
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE,
+                                "not enough memory for a picture of %d x %d pixels", width, height);
     headless->width = width;
     headless->height = height;
     headless->samples = samples > 1 ? samples : 0;
@@ -182,8 +183,9 @@ hot_status hot_headless_add_depth(hot_headless *headless)
     make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, headless->samples, headless->width, headless->height,
                 GL_DEPTH_ATTACHMENT);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
-        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "not enough memory for a picture of %d x %d pixels",
-                                headless->width, headless->height);
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE,
+                                "not enough memory for a picture of %d x %d pixels", headless->width,
+                                headless->height);
     return HOT_OK;
 }
 

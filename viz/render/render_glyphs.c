@@ -86,7 +86,7 @@ static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs
     return status;
 }
 
-/* ---- What is shown ---------------------------------------------------------------------------------------- */
+/* ---- Selection of glyphs ---------------------------------------------------------------------------------- */
 
 static void make_key(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, int cpu,
                      hot_glyph_key *key)

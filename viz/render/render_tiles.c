@@ -25,7 +25,8 @@ int hot_tiles_can_draw(const hot_surface_list *list, const hot_viewport *viewpor
 
 int hot_tiles_can_draw_all(const hot_scene *scene, const hot_view_state *state, double reach)
 {
-    return can_draw(state->detail ? hot_glyph_nearest_detail(state->detail) : hot_glyph_detail(scene->order, reach), reach);
+    const int level = state->detail ? hot_glyph_nearest_detail(state->detail) : hot_glyph_detail(scene->order, reach);
+    return can_draw(level, reach);
 }
 
 static hot_status make_compute(hot_context *context, const char *form, int wide, int vertices, GLuint *program)

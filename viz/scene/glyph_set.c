@@ -8,7 +8,7 @@
 #include "glyph_size.h"
 #include "glyph/parallel_for.h"
 
-/* ---- Which voxels ----------------------------------------------------------------------------------------- */
+/* ---- Voxels ----------------------------------------------------------------------------------------------- */
 
 /* A box of voxels, bounds inclusive. */
 struct box {
@@ -62,7 +62,7 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
     const int oblique = !viewport->space && !state->lock_axes;
     struct box slices[3], all;
     struct cut cut = {.half = 0};
-    size_t max_fibers = 0;
+    size_t capacity = 0;
     int boxes = 0;
     *count = 0;
     *voxels = NULL;
@@ -81,9 +81,9 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
         slices[boxes++] = slice_box(scene, viewport->axis, state->voxel[viewport->axis], state->slab);
     }
     for (int b = 0; b < boxes; b++)
-        max_fibers += (slices[b].high[0] - slices[b].low[0] + 1) * (slices[b].high[1] - slices[b].low[1] + 1) *
+        capacity += (slices[b].high[0] - slices[b].low[0] + 1) * (slices[b].high[1] - slices[b].low[1] + 1) *
                 (slices[b].high[2] - slices[b].low[2] + 1);
-    *voxels = hot_context_alloc(context, max_fibers, sizeof **voxels);
+    *voxels = hot_context_alloc(context, capacity, sizeof **voxels);
     if (!*voxels)
         return HOT_ERROR_MEMORY;
     for (int b = 0; b < boxes; b++) {
@@ -106,7 +106,7 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
     return HOT_OK;
 }
 
-/* ---- Gathering -------------------------------------------------------------------------------------------- */
+/* ---- Tensors ---------------------------------------------------------------------------------------------- */
 
 /* One tensor as integers, scaled so that the largest magnitude is 32767. Returns the step. */
 static float quantise(const float *tensor, int terms, int values, int16_t *to)

@@ -30,7 +30,8 @@ static void record_hit(view_ray *ray, double depth, const int voxel[3])
 /* ---- Glyphs ---------------------------------------------------------------------------------------------- */
 
 /* The surface |p| = mm A(p/|p|) around the centre. from: vector from the centre to the ray's nearest point. */
-static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, const double from[3], double centre_depth)
+static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, const double from[3],
+                              double centre_depth)
 {
     const hot_scene *scene = ray->scene;
     const size_t unique = hot_symtensor_count(scene->order, 3);

@@ -10,7 +10,7 @@
 
 enum { MAX_PAIRS = 96, PAIR = 6 /* lambda, x y z, residual, kind */, MAX_UNIQUE = 45, MAX_FIBERS = 16 };
 
-/* ---- Growing text ---------------------------------------------------------------------------------------- */
+/* ---- Text buffer ----------------------------------------------------------------------------------------- */
 
 typedef struct writer {
     hot_context *context;
@@ -47,7 +47,7 @@ static void append(writer *out, const char *format, ...)
     out->used += length;
 }
 
-/* ---- Parts ----------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------------------- */
 
 /* Converts a vector of the grid's world to a RAS unit vector; returns its length. */
 static double to_ras_unit(const hot_scene *scene, const double world[3], double ras[3])
@@ -68,8 +68,8 @@ static void append_place(writer *out, const hot_scene *scene, const int voxel[3]
         const int width = (int)strlen(scene->volume[v].name);
         widest = width > widest ? width : widest;
     }
-    append(out, "  %-*s  %.2f %.2f %.2f mm\n", widest, scene->grid.space == HOT_SPACE_UNKNOWN ? "xyz" : "RAS", ras[0] + 0.,
-        ras[1] + 0., ras[2] + 0.);
+    append(out, "  %-*s  %.2f %.2f %.2f mm\n", widest, scene->grid.space == HOT_SPACE_UNKNOWN ? "xyz" : "RAS",
+           ras[0] + 0., ras[1] + 0., ras[2] + 0.);
     for (int v = 0; v < scene->volumes; v++) {
         const hot_view_volume *volume = &scene->volume[v];
         float values[3];

@@ -376,7 +376,7 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
     return status;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------------------- */
+/* ---- Scenes ----------------------------------------------------------------------------------------------- */
 
 static hot_status device_radii(hot_context *context, hot_scene *scene)
 {

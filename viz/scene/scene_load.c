@@ -48,11 +48,12 @@ static char *copy(hot_context *context, const char *text)
     return made ? strcpy(made, text) : NULL;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------ */
 
 static hot_status fail_second(hot_context *context, const char *path, const char *what)
 {
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; only one can be shown", path, what);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; only one can be shown", path,
+                            what);
 }
 
 /* Each kind of field may be given once. */
@@ -85,8 +86,8 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
     struct stat info;
     if (stat(path, &info) != 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode)) /* the content is detected by reading the start, and the file is read again when it
-                                   changes */
+    /* the start is read to detect the content, and the file is read again when it changes */
+    if (!S_ISREG(info.st_mode))
         return hot_context_fail(context, HOT_ERROR_FILE,
                                 "'%s' is a pipe or a device, and the viewer reads a file more than once: save it to a "
                                 "file first", path);
@@ -109,9 +110,8 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         status = hot_tensor_field_load_as(context, path, content, &tensors);
         return status == HOT_OK ? set_tensors(context, inputs, path, tensors) : status;
     }
-    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) { /* rejects spherical
-                                                                                               harmonics with a
-                                                                                               message */
+    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) {
+        /* directions; this also rejects spherical harmonics with a message */
         status = hot_fiber_field_load_as(context, path, content, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
@@ -146,7 +146,7 @@ static hot_status read_run(hot_context *context, struct inputs *inputs, const ch
     return status;
 }
 
-/* ---- One grid --------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------------------------ */
 
 /* Largest distance between corresponding corners of two grids of the same size, RAS mm, and half a voxel of the first.
  * 0 if a space is unknown. */
@@ -316,8 +316,8 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
     if (grid.space == HOT_SPACE_UNKNOWN || scene->grid.space == HOT_SPACE_UNKNOWN) {
         hot_context_free(context, values);
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; both need a known space, "
-                                "or the same voxels",
+                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; both need a known "
+                                "space, or the same voxels",
                                 path, grid.size[0], grid.size[1], grid.size[2], scene->grid.size[0],
                                 scene->grid.size[1], scene->grid.size[2]);
     }
@@ -412,7 +412,7 @@ static hot_status add_tissues(hot_scene *scene)
     return status;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------------------- */
+/* ---- Scenes ----------------------------------------------------------------------------------------------- */
 
 /* Newest modification time of the scene's files; -1 if one is missing. */
 static double newest_change(const hot_scene *scene)
@@ -469,8 +469,8 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     return hot_scene_load_as(context, paths, count, mask, NULL, scene);
 }
 
-/* Reads the inputs' files and puts tensors and directions on one grid. *image, *image_grid: the first image, if images
- * alone are shown; else *image is NULL. *grid: the scene's. */
+/* Reads the inputs' files and puts tensors and directions on one grid. Without any of these *image is the first image,
+ * else NULL. *grid: the scene's. */
 static hot_status read_inputs(hot_context *context, struct inputs *inputs, const char *const *paths, int count,
                               const char *content, hot_grid *image_grid, float **image, const hot_grid **grid)
 {
@@ -556,7 +556,8 @@ hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fi
     const hot_grid *fibers = fields->fibers ? hot_fiber_field_grid(fields->fibers) : NULL;
     hot_status status = HOT_OK;
     if (fields->tensors && device)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are both set; only one can be shown");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are both set; only one can "
+                                                            "be shown");
     if (device && (!device->grid || !device->values))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "device_tensors: %s is NULL",
                                 device->grid ? "values" : "grid");

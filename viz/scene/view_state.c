@@ -18,8 +18,8 @@ static const hot_view_setting settings[] = {
      "one plane (default), three linked planes with a 3-D view, or 3-D only", 0, 0, 0},
     {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0,
      0},
-    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair, which selects the slices; default the middle", 0, 1e9,
-     1},
+    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair, which selects the slices; default the middle",
+     0, 1e9, 1},
     {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default the crosshair's", 0,
      1e9, 1},
     {"extent", HOT_SETTING_CHOICE, AT(extent), "slices|volume",
@@ -41,8 +41,8 @@ static const hot_view_setting settings[] = {
      0, 0, 0},
     {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "image values shown black and white; default auto",
      -1e30, 1e30, 1},
-    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "interpolate the image between voxels; default on", 0,
-     0, 0},
+    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "interpolate the image between voxels; default on",
+     0, 0, 0},
     {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6",
      0, 1, 0},
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
@@ -54,7 +54,8 @@ static const hot_view_setting settings[] = {
      "size of the glyphs; at 1 (default) three quarters of those with fibres fit in their voxel, and none is more "
      "than 1.5 times its size", 0.001, 1000, 0},
     {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs of the same size; default off", 0, 0, 0},
-    {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "cut glyphs off at the walls of their voxel; default off", 0, 0, 0},
+    {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "cut glyphs off at the walls of their voxel; default off", 0, 0,
+     0},
     {"threshold", HOT_SETTING_NUMBER, AT(threshold), "VALUE",
      "minimum of a surface's largest radius and of a stick's length; default 0", 0, 1e30, 0},
     {"use_mask", HOT_SETTING_SWITCH, AT(use_mask), "on|off", "glyphs inside --mask only; default on", 0, 0, 0},
@@ -159,7 +160,8 @@ static hot_status fail_value(hot_context *context, const hot_view_setting *setti
 }
 
 /* Reads min_count to max_count numbers separated by commas. Returns their number, or 0 for other text. */
-static int read_numbers(const hot_view_setting *setting, const char *text, int min_count, int max_count, double *numbers)
+static int read_numbers(const hot_view_setting *setting, const char *text, int min_count, int max_count,
+                        double *numbers)
 {
     int count = 0;
     for (;;) {
@@ -336,7 +338,7 @@ void hot_view_setting_print(const hot_view_setting *setting, const hot_view_stat
     }
 }
 
-/* ---- A whole state ---------------------------------------------------------------------------------------- */
+/* ---- States ----------------------------------------------------------------------------------------------- */
 
 void hot_view_state_default(hot_view_state *state)
 {

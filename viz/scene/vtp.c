@@ -241,7 +241,7 @@ static size_t voxel_of(const struct vtp *vtp, const hot_grid *grid, size_t segme
     return voxel;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------------------- */
+/* ---- Loading ---------------------------------------------------------------------------------------------- */
 
 hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field **fibers)
 {

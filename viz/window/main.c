@@ -36,7 +36,7 @@ static const cli_command command = {
 enum { MAX_SETTINGS = 48 };
 
 /* Options other than files and settings of the view. */
-struct wish {
+struct view_options {
     const char *screenshot, *size, *mask, *dump, *as;
     int turntable, samples, bench, frames, order, cube;
     size_t glyphs;
@@ -70,34 +70,35 @@ static void series_name(const char *path, int number, char *name, size_t size)
 }
 
 static hot_status save_pictures(hot_context *context, const hot_scene *scene, const hot_view_state *state,
-                                const struct wish *wish)
+                                const struct view_options *options)
 {
     hot_pictures *pictures = NULL;
-    hot_status status = hot_pictures_create(context, wish->width, wish->height, wish->samples, &pictures);
-    if (status == HOT_OK && !wish->turntable)
-        status = hot_pictures_save(pictures, scene, state, wish->screenshot);
-    for (int p = 0; p < wish->turntable && status == HOT_OK; p++) {
+    hot_status status = hot_pictures_create(context, options->width, options->height, options->samples, &pictures);
+    if (status == HOT_OK && !options->turntable)
+        status = hot_pictures_save(pictures, scene, state, options->screenshot);
+    for (int p = 0; p < options->turntable && status == HOT_OK; p++) {
         hot_view_state turned = *state;
         double turn[4];
         char name[4096];
-        hot_quaternion_axis((const double[3]){0, 0, 1}, 6.283185307179586 * p / wish->turntable, turn);
+        hot_quaternion_axis((const double[3]){0, 0, 1}, 6.283185307179586 * p / options->turntable, turn);
         hot_quaternion_multiply(turn, state->rotation, turned.rotation);
-        series_name(wish->screenshot, p, name, sizeof name);
+        series_name(options->screenshot, p, name, sizeof name);
         status = hot_pictures_save(pictures, scene, &turned, name);
         if (status == HOT_OK)
-            status = hot_context_progress(context, "drawing the pictures", (p + 1.) / wish->turntable);
+            status = hot_context_progress(context, "drawing the pictures", (p + 1.) / options->turntable);
     }
     hot_pictures_destroy(&pictures);
     return status;
 }
 
-static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state *state, const struct wish *wish)
+static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state *state,
+                        const struct view_options *options)
 {
     float *tensors = NULL;
     hot_status status = HOT_OK;
     if (!*scene) {
-        status = hot_bench_field(context, wish->glyphs, wish->order, wish->cube, &tensors, scene);
-        if (wish->cube) {
+        status = hot_bench_field(context, options->glyphs, options->order, options->cube, &tensors, scene);
+        if (options->cube) {
             state->mode = HOT_VIEW_SPACE;
             state->extent = HOT_EXTENT_VOLUME;
         }
@@ -105,7 +106,8 @@ static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state 
             status = hot_view_state_resolve(context, *scene, state);
     }
     if (status == HOT_OK)
-        status = hot_bench_run(context, *scene, state, wish->width, wish->height, wish->samples, wish->frames, NULL);
+        status = hot_bench_run(context, *scene, state, options->width, options->height, options->samples,
+                               options->frames, NULL);
     hot_scene_destroy(scene);
     hot_context_free(context, tensors);
     return status;
@@ -144,12 +146,13 @@ static hot_status open_elsewhere(hot_context *context, char **argv)
 
 /* ---- The command ------------------------------------------------------------------------------------------ */
 
-static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state, const struct wish *wish)
+static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state,
+                       const struct view_options *options)
 {
     hot_scene *scene = NULL;
     hot_status status = HOT_OK;
     if (common->argument_count)
-        status = hot_scene_load_as(context, common->arguments, common->argument_count, wish->mask, wish->as,
+        status = hot_scene_load_as(context, common->arguments, common->argument_count, options->mask, options->as,
                                    &scene);
     if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
         !hot_scene_volume(scene, "b0"))
@@ -158,18 +161,18 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = hot_view_state_resolve(context, scene, state);
     if (status == HOT_OK && scene)
         status = hot_view_state_check(context, scene, state);
-    if (status == HOT_OK && wish->bench)
-        status = bench(context, &scene, state, wish);
-    else if (status == HOT_OK && wish->screenshot)
-        status = save_pictures(context, scene, state, wish);
+    if (status == HOT_OK && options->bench)
+        status = bench(context, &scene, state, options);
+    else if (status == HOT_OK && options->screenshot)
+        status = save_pictures(context, scene, state, options);
     else if (status == HOT_OK)
 #ifdef HOT_HAVE_GLFW
         status = hot_window_run(context, &scene, state,
-                                &(const hot_window_options){.width = wish->width,
-                                                            .height = wish->height,
-                                                            .mask = wish->mask,
+                                &(const hot_window_options){.width = options->width,
+                                                            .height = options->height,
+                                                            .mask = options->mask,
                                                             .picked = print_voxel,
-                                                            .dump = wish->dump});
+                                                            .dump = options->dump});
 #else
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and cannot open "
                                                              "windows; --screenshot FILE.png draws a picture");
@@ -187,63 +190,65 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
-    struct wish wish = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
+    struct view_options options = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
     const char *texts[MAX_SETTINGS] = {NULL};
-    cli_option options[MAX_SETTINGS + 16] = {
-        {"screenshot", CLI_OUTPUT, &wish.screenshot, "FILE",
+    cli_option table[MAX_SETTINGS + 16] = {
+        {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
-        {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
-        {"turntable", CLI_INT, &wish.turntable, "N",
+        {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
+        {"turntable", CLI_INT, &options.turntable, "N",
          "with --screenshot: N pictures FILE-000.png ... of a full turn (3-D)", 1, 9999},
-        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture (antialiasing); default 4", 1,
+        {"samples", CLI_INT, &options.samples, "N", "samples per pixel of a picture (antialiasing); default 4", 1,
          64},
-        {"mask", CLI_TEXT, &wish.mask, "FILE", "draw glyphs only in the non-zero voxels of this image (NRRD, NIfTI)", 0, 0},
-        CLI_AS(wish.as),
-        {"bench", CLI_FLAG, &wish.bench, NULL,
+        {"mask", CLI_TEXT, &options.mask, "FILE", "draw glyphs only in the non-zero voxels of this image (NRRD, NIfTI)",
+         0, 0},
+        CLI_AS(options.as),
+        {"bench", CLI_FLAG, &options.bench, NULL,
          "measure frames per second of FILE or of a simulated field", 0, 0},
-        {"frames", CLI_INT, &wish.frames, "N", "bench: number of frames; default 100", 1, 1e6},
-        {"glyphs", CLI_SIZE, &wish.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
-        {"order", CLI_INT, &wish.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
-        {"cube", CLI_FLAG, &wish.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
-        {"dump_state", CLI_TEXT, &wish.dump, "FILE",
+        {"frames", CLI_INT, &options.frames, "N", "bench: number of frames; default 100", 1, 1e6},
+        {"glyphs", CLI_SIZE, &options.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
+        {"order", CLI_INT, &options.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
+        {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
+        {"dump_state", CLI_TEXT, &options.dump, "FILE",
          "window: write all settings to this file after every picture (for tests)", 0, 0},
     };
     int used = 0;
     size_t count;
     const hot_view_setting *settings = hot_view_settings(&count);
-    while (options[used].name)
+    while (table[used].name)
         used++;
     for (size_t s = 0; s < count && s < MAX_SETTINGS; s++) /* settings are parsed by hot_view_setting_parse */
-        options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
+        table[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
                                        settings[s].help, 0,        0};
     cli_common common;
-    const int ended = cli_parse(&command, options, argc, argv, &common);
+    const int ended = cli_parse(&command, table, argc, argv, &common);
     if (ended >= 0)
         return ended;
     hot_view_state state;
     hot_view_state_default(&state);
-    if (wish.screenshot || wish.bench)
+    if (options.screenshot || options.bench)
         state.show_crosshair = 0;
-    if (wish.turntable)
+    if (options.turntable)
         state.mode = HOT_VIEW_SPACE;
     for (size_t s = 0; s < count; s++)
         if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
-    if (!read_size(wish.size, &wish.width, &wish.height))
-        return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", wish.size);
-    if (wish.screenshot && hot_path_suffix(wish.screenshot)[0] && !hot_path_has_suffix(wish.screenshot, ".png"))
+    if (!read_size(options.size, &options.width, &options.height))
+        return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options.size);
+    if (options.screenshot && hot_path_suffix(options.screenshot)[0] &&
+        !hot_path_has_suffix(options.screenshot, ".png"))
         return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; use a name ending in .png",
-                          wish.screenshot);
-    if (wish.turntable && !wish.screenshot)
+                          options.screenshot);
+    if (options.turntable && !options.screenshot)
         return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png");
-    if (wish.order % 2)
-        return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", wish.order);
-    if (!common.argument_count && !wish.bench)
+    if (options.order % 2)
+        return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", options.order);
+    if (!common.argument_count && !options.bench)
         return cli_refuse(&command, &common,
                           "give a directory of `hotfiber run`, or a file of tensors, directions or an image");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
-    if (!wish.screenshot && !wish.bench)
+    if (!options.screenshot && !options.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));
 #endif
-    return cli_finish(&command, &common, show(common.context, &common, &state, &wish));
+    return cli_finish(&command, &common, show(common.context, &common, &state, &options));
 }

@@ -42,7 +42,8 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
         return status;
     if (own.width < 0 || own.height < 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, own.width < 0 ? "width" : "height",
-                                          "%d x %d pixels; must be positive, or 0 for 1024 x 768", own.width, own.height);
+                                          "%d x %d pixels; must be positive, or 0 for 1024 x 768", own.width,
+                                          own.height);
     const int width = own.width ? own.width : 1024, height = own.height ? own.height : 768;
     hot_view_state_default(&state);
     if (own.screenshot)
@@ -65,7 +66,8 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
 #ifdef HOT_HAVE_GLFW
     status = hot_window_run(context, &scene, &state, &(const hot_window_options){.width = width, .height = height});
 #else
-    status = hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: no windows, only pictures (options->screenshot)");
+    status = hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: no windows, only pictures "
+                                                         "(options->screenshot)");
 #endif
 cleanup:
     hot_pictures_destroy(&pictures);

@@ -232,8 +232,9 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
         to_pixels(handle, &view->pointer[0], &view->pointer[1]);
     }
     unsigned requests = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
-    handle_requests(view, requests | hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
-                                         modifiers < 0 ? 0 : modifiers));
+    requests |= hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
+                                 modifiers < 0 ? 0 : modifiers);
+    handle_requests(view, requests);
 }
 
 static void on_wheel(GLFWwindow *handle, double across, double up)
@@ -319,8 +320,8 @@ static hot_status fail_without_window(hot_context *context, const char *what)
 {
     const char *reason = NULL;
     glfwGetError(&reason);
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); --screenshot FILE.png draws a picture without a window",
-                            what, reason ? reason : "unknown reason");
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); --screenshot FILE.png needs no window", what,
+                            reason ? reason : "unknown reason");
 }
 
 static hot_status open_window(window *view)

@@ -19,8 +19,8 @@ typedef struct hot_view_device_tensors {
                             that write them must have finished (cudaStreamSynchronize). */
 } hot_view_device_tensors;
 
-/* The fields to show. Every pointer may be NULL, but tensors, device_tensors or fibers are required; all fields must be on
- * one grid. */
+/* The fields to show. Every pointer may be NULL, but tensors, device_tensors or fibers are required. All fields must
+ * be on one grid. */
 typedef struct hot_view_fields {
     size_t size;                     /* sizeof(hot_view_fields) */
     const hot_tensor_field *tensors; /* shown as surfaces */
