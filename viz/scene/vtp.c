@@ -190,9 +190,9 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
     get_point(vtp, 0, 0, a);
     get_point(vtp, 0, 1, b);
     double size = sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
-    int lattice = 1;
+    int has_step = 1;
     for (int s = 0; s < 3; s++)
-        if (!lattice || !(lattice = find_step(vtp, steps, s)))
+        if (!has_step || !(has_step = find_step(vtp, steps, s)))
             make_step(steps, s, size > 0 ? size : 1);
     set_grid((const double (*)[3])steps, origin, grid);
     for (size_t s = 0; s < vtp->segments; s++) {
