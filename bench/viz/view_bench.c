@@ -99,7 +99,7 @@ hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot
     if (status == HOT_OK)
         status = hot_renderer_create(context, &renderer);
     if (status == HOT_OK && hot_renderer_needs_depth(renderer, scene, state))
-        status = hot_headless_need_depth(headless);
+        status = hot_headless_add_depth(headless);
     if (status == HOT_OK) /* uploads and compiles */
         status = hot_renderer_draw(renderer, scene, &turned, width, height, NULL);
     if (status == HOT_OK)

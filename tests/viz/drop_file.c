@@ -1,6 +1,5 @@
-/* drop_file WINDOW PATH...: drags files over an X window and lets go of them there, as a file manager does (the XDND
- * protocol, version 5: freedesktop.org/wiki/Specifications/XDND). xdotool cannot. Status 0 when the window says it took
- * them. */
+/* drop_file WINDOW PATH...: drags files over an X window and drops them, like a file manager (XDND protocol, version 5:
+ * freedesktop.org/wiki/Specifications/XDND), which xdotool cannot do. Exit status 0 if the window accepts them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* Tensors in CUDA memory, handed to OpenGL on the card, against the same tensors from host memory: the same radii, the
- * same rows, the same pictures. Skipped (77) where no card does both.
+/* Tensors passed from CUDA to OpenGL against the same tensors in host memory: equal radii, rows and pictures. Skipped
+ * (77) without a card for both.
  *
- *   test_viz_interop [GLYPHS]     with a number: also how long the first picture of so many takes either way */
+ *   test_viz_interop [GLYPHS]     with a number: also prints the time to the first picture of this number of glyphs */
 #include <cuda_runtime_api.h>
 #include <time.h>
 
@@ -17,7 +17,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The scene of the same field whose tensors lie on the card; *there must be freed. */
+/* The same scene with its tensors on the card; the caller frees *there. */
 static hot_scene *device_scene(hot_context *context, const hot_scene *from, float **there)
 {
     const size_t bytes = from->voxels * (1 + hot_symtensor_count(from->order, 3)) * sizeof(float);
@@ -66,7 +66,7 @@ static void compare_pictures(hot_context *context, hot_renderer *renderer, hot_h
     if (!host)
         return;
     const size_t row = 1 + hot_symtensor_count(order, 3);
-    tensors[5 * row] = 0;           /* not fitted */
+    tensors[5 * row] = 0;           /* confidence 0 */
     tensors[6 * row + 2] = NAN;
     for (size_t t = 1; t < row; t++)
         tensors[7 * row + t] = 0;
@@ -103,7 +103,7 @@ static void compare_pictures(hot_context *context, hot_renderer *renderer, hot_h
     cudaFree(there);
 }
 
-/* Seconds until the first picture is there: measuring and handing over, from the host and on the card. */
+/* Prints the seconds until the first picture, from host memory and from the card. */
 static void time_first(hot_context *context, hot_renderer *renderer, size_t glyphs)
 {
     float *tensors = NULL, *there = NULL;
@@ -154,14 +154,14 @@ int main(int argc, char **argv)
         hot_context_destroy(&context);
         return 77;
     }
-    CHECK(hot_headless_resize(headless, SIDE, SIDE, 1) == HOT_OK && hot_headless_need_depth(headless) == HOT_OK &&
+    CHECK(hot_headless_resize(headless, SIDE, SIDE, 1) == HOT_OK && hot_headless_add_depth(headless) == HOT_OK &&
               hot_renderer_create(context, &renderer) == HOT_OK, "%s", hot_context_message(context));
     for (int order = 2; order <= 8 && renderer; order += 2)
         for (int cube = 0; cube < 2; cube++)
             compare_pictures(context, renderer, headless, order, cube);
     if (argc > 1 && renderer)
         time_first(context, renderer, (size_t)strtoull(argv[1], NULL, 10));
-    /* host memory is no CUDA memory: an error, not a crash */
+    /* a host pointer is an error, not a crash */
     float row[7] = {1, 1, 0, 0, 1, 0, 1};
     hot_scene *scene = NULL;
     const hot_scene_parts parts = {.grid = {{1, 1, 1}, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, HOT_SPACE_RAS},

@@ -1,5 +1,5 @@
-/* Draws an overlay's triangles on the CPU, as the renderer is to draw them: pixel centres, the nearest texel, straight
- * alpha. For tests that look at pixels without GL. */
+/* Reference rasteriser for the overlay's triangles: pixel centres, nearest texel, straight alpha. Tests without OpenGL
+ * use it. */
 #ifndef HOT_TESTS_VIZ_RASTER_H
 #define HOT_TESTS_VIZ_RASTER_H
 
@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "overlay/overlay_mesh.h"
 
-/* What (x, y) has of each corner of the triangle; 0 when it is outside. Points on an edge belong to one side of it, so
- * that two triangles that share it do not both draw them. */
+/* Barycentric weights of (x, y); returns 0 outside. Points on a shared edge belong to one triangle. */
 static inline int raster_inside(const hot_overlay_vertex t[3], double x, double y, double weight[3])
 {
     const double area = ((double)t[1].x - t[0].x) * ((double)t[2].y - t[0].y) -

@@ -1,4 +1,4 @@
-/* Small scenes with known content, for the viewer's tests. */
+/* Small scenes with known content. */
 #ifndef HOT_TESTS_VIZ_SCENES_H
 #define HOT_TESTS_VIZ_SCENES_H
 
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "scene/scene.h"
 
-/* The scene of these parts; NULL, and a failed check, when it cannot be made. */
+/* The scene of these parts; NULL and a failed check on errors. */
 static inline hot_scene *scene_make(hot_context *context, const hot_scene_parts *parts)
 {
     hot_scene *scene = NULL;
@@ -17,7 +17,7 @@ static inline hot_scene *scene_make(hot_context *context, const hot_scene_parts 
     return scene;
 }
 
-/* main() of a test: each function of the list, which NULL ends, with one context; returns the exit status. */
+/* main() of a test: runs a NULL-terminated list of functions with one context; returns the exit status. */
 static inline int scene_run_tests(void (*const *test)(hot_context *))
 {
     hot_context *context;
@@ -53,7 +53,7 @@ static inline hot_grid scene_grid(size_t nx, size_t ny, size_t nz)
     return grid;
 }
 
-/* The same, turned at random, of unequal spacings and either handedness; turn 0 is straight. */
+/* The same, rotated at random, with unequal spacings and either handedness; turn 0 is not rotated. */
 static inline hot_grid scene_turned_grid(size_t nx, size_t ny, size_t nz, int turn, uint64_t *seed)
 {
     hot_grid grid = scene_grid(nx, ny, nz);

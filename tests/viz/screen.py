@@ -1,5 +1,5 @@
-"""A real window on a virtual screen: starts Xvfb and the viewer, sends keys and mouse with xdotool, reads the screen's
-pixels and what the viewer says it shows. Nothing here waits a fixed time: everything waits until something is so."""
+"""A real window on a virtual screen: starts Xvfb and the viewer, sends keys and mouse events with xdotool, reads the
+screen's pixels and the state that the viewer writes. Tests wait for conditions, never for a fixed time."""
 import ctypes
 import os
 import shutil
@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-PATIENCE = 120  # seconds until a thing that does not happen is taken for a failure
+PATIENCE = 120  # seconds until a condition counts as failed
 VIEWER = os.path.join(os.environ["HOT_BUILD"], "bin", "hotfiber-view")
 failures = passed = 0
 
@@ -34,24 +34,24 @@ def end():
 def need_tools():
     missing = [tool for tool in ("Xvfb", "xdotool") if not shutil.which(tool)]
     if missing:
-        print("skipped: not here:", " ".join(missing))
+        print("skipped: missing:", " ".join(missing))
         sys.exit(77)
 
 
 def wait_for(condition, what):
-    """Asks until the answer is not empty, and returns it; None when patience ends."""
+    """Polls until the result is true and returns it; None after PATIENCE."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         answer = condition()
         if answer:
             return answer
         time.sleep(0.01)
-    check(False, f"waited in vain: {what}")
+    check(False, f"timed out: {what}")
     return None
 
 
 class Screen:
-    """A display of its own, whose pixels lie in a file."""
+    """A private X display whose framebuffer is a file."""
 
     def __init__(self, size=(900, 700), arguments=()):
         self.folder = tempfile.mkdtemp(prefix="screen", dir=".")
@@ -69,15 +69,15 @@ class Screen:
         self.environment = {**os.environ, "DISPLAY": f":{number}", "LIBGL_ALWAYS_SOFTWARE": "1"}
         self.environment.pop("WAYLAND_DISPLAY", None)
         if os.environ.get("HOT_SANITIZED"):
-            # Mesa's driver keeps 112 bytes and is unloaded before they are counted, so that no name can excuse them.
+            # Mesa's driver leaks 112 bytes and is unloaded before the report, so a suppression cannot name it.
             self.environment["ASAN_OPTIONS"] = "detect_leaks=0"
 
     def set_resource(self, text):
-        """What desktops leave on the screen for programs to read: "Xft.dpi: 192" says how fine it is."""
+        """Sets the X resources, as desktops do: "Xft.dpi: 192" is the resolution."""
         try:
             x = ctypes.CDLL("libX11.so.6")
         except OSError:
-            print("no libX11 here: the fine screen is left out")
+            print("no libX11: the HiDPI screen is not tested")
             return False
         x.XOpenDisplay.restype = ctypes.c_void_p
         x.XDefaultRootWindow.restype = x.XInternAtom.restype = ctypes.c_ulong
@@ -95,7 +95,7 @@ class Screen:
     def pixels(self):
         """rows x columns x RGB, of the whole screen."""
         raw = open(os.path.join(self.folder, "Xvfb_screen0"), "rb").read()
-        head = struct.unpack(">25I", raw[:100])  # XWD: sizes in the file's own byte order, which Xvfb writes big-endian
+        head = struct.unpack(">25I", raw[:100])  # XWD header; Xvfb writes it big-endian
         start, width, height, row, colors = head[0], head[4], head[5], head[12], head[19]
         data = np.frombuffer(raw, np.uint8, row * height, start + 12 * colors).reshape(height, row)
         return data[:, :4 * width].reshape(height, width, 4)[:, :, 2::-1]
@@ -135,25 +135,25 @@ class Viewer:
         return open(self.out_file, errors="replace").read()
 
     def state(self):
-        """What the viewer says: name -> value."""
+        """The viewer's state file: name -> value."""
         try:
             return dict(line.rstrip("\n").split(" ", 1) for line in open(self.dump_file))
         except FileNotFoundError:
             return {}
 
     def wait_state(self, what, **wanted):
-        """Waits until the settings have these values, each a text or a question about a text."""
+        """Waits until the settings have these values; each is a string or a predicate."""
         def so():
             state = self.state()
             return state if all(value(state[name]) if callable(value) else state[name] == value
                                 for name, value in wanted.items()) else None
         found = wait_for(lambda: self.process.poll() is not None or so(), f"{what}: {list(wanted)} in {self.state()}")
         alive = self.process.poll() is None
-        check(alive and found, f"{what}: the viewer is there: {self.errors() if not alive else ''}")
+        check(alive and found, f"{what}: the viewer runs: {self.errors() if not alive else ''}")
         return self.state()
 
     def picture(self, away_from=()):
-        """The window's pixels as they are on the screen, without the pointer at these places."""
+        """The window's pixels on the screen, without squares around positions of the pointer."""
         state = self.state()
         pixels = self.screen.pixels()[:int(state["height"]), :int(state["width"])].copy()
         for x, y in away_from:
@@ -161,7 +161,7 @@ class Viewer:
         return pixels
 
     def wait_picture(self, what, right, away_from=()):
-        """Waits until the picture on the screen is as `right` asks, and returns it."""
+        """Waits until right(picture) is true; returns the picture."""
         kept = []
 
         def so():
@@ -174,7 +174,7 @@ class Viewer:
         self.screen.xdotool("key", key)
         wait_for(lambda: self.process.poll() is not None, f"{key} quits")
         status = self.process.poll()
-        check(status == 0, f"it ends well: {status}: {self.errors()}")
+        check(status == 0, f"exit status 0: {status}: {self.errors()}")
         if status is None:
             self.process.kill()
             self.process.wait()
@@ -185,9 +185,9 @@ def same(a, b):
 
 
 def write_nrrd(path, data, vectors, origin, label=None, space="right-anterior-superior", late=0):
-    """float array with the fastest axis first; axes 1 2 3 (or 0 1 2 without label) are space. Written beside its name
-    and renamed, as hotfiber writes, with a time `late` seconds from now so that a change shows whatever the clock's
-    grain."""
+    """Writes a float array, fastest axis first; axes 1 2 3 (or 0 1 2 without label) are spatial. It is written to a
+    temporary name and renamed, as hotfiber does, with a time `late` seconds from now: the change is visible at any
+    resolution of the clock."""
     data = np.asarray(data, "<f4")
     vector = lambda v: "(" + ",".join(f"{x:.9g}" for x in v) + ")"
     spaces = [vector(v) for v in vectors]
@@ -209,7 +209,7 @@ def write_nrrd(path, data, vectors, origin, label=None, space="right-anterior-su
 
 
 def power(order, v):
-    """The unique values, lexicographic, of (x . v)^order."""
+    """Unique coefficients of (x . v)^order, in lexicographic order."""
     values = []
     for x in range(order, -1, -1):
         for y in range(order - x, -1, -1):

@@ -1,4 +1,4 @@
-/* Colours: axes, a map that grows ever lighter, and a palette without doubles. */
+/* Colours: axes, rising lightness of the colour map, distinct colours of fibres. */
 #include "check.h"
 #include "scene/color.h"
 
@@ -24,10 +24,10 @@ int main(void)
     }
     hot_color_map(NAN, rgb);
     hot_color_map(-3, other);
-    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "NaN and what is below are the first colour");
+    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "NaN and values below are the first colour");
     hot_color_map(1, rgb);
     hot_color_map(99, other);
-    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "what is above is the last colour");
+    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "values above are the last colour");
     for (int a = 0; a < 5; a++)
         for (int b = 0; b < a; b++) {
             hot_color_fiber(a, rgb);

@@ -1,10 +1,10 @@
-# hotfiber-view as its users meet it, without a display: what opens, what is refused and how, series, a missing viewer.
+# hotfiber-view without a display: inputs, pictures and series, errors, a missing viewer.
 set -eu
 unset DISPLAY WAYLAND_DISPLAY 2>/dev/null || true
 fail() { echo "not so: $*"; exit 1; }
 rm -rf work && mkdir work && cd work
 view() { "$HOTFIBER" view "$@" --quiet; }
-# refused STATUS WORDS ARGUMENTS...: that status, one line, with the words in it
+# refused STATUS WORDS ARGUMENTS...: fails with this status and one line that contains WORDS
 refused() {
     wanted=$1 words=$2
     shift 2
@@ -16,7 +16,7 @@ refused() {
     [ ! -s out.txt ] || fail "$*: standard output"
 }
 png() { [ "$(head -c 4 "$1" | tail -c 3)" = PNG ] || fail "$1 is no PNG"; }
-# The pixels that two PNG share a size in are compared by their bytes: the same picture is the same file.
+# Equal pictures have equal PNG bytes.
 other() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same picture"; }
 
 "$HOTFIBER" phantom --voxels 8 --seed 3 --quiet -o dwi.nrrd
@@ -34,7 +34,7 @@ other tensors.png peaks.png
 other peaks.png vtp.png
 # the same directions through NRRD (its own space) and NIfTI (RAS) are the same picture
 cmp peaks.png nifti.png || fail "directions of NRRD and NIfTI differ on the screen"
-# through a link, which stays; a name that could be guessed is not written to
+# links are followed and kept; no temporary file remains
 ln -s run.png linked.png
 cp run.png before.png
 view run/peaks.nrrd --screenshot linked.png --size 200x150
@@ -42,19 +42,19 @@ view run/peaks.nrrd --screenshot linked.png --size 200x150
 view run --screenshot run.png --size 200x150
 cmp run.png before.png || fail "the same picture again"
 [ -z "$(ls -A | grep part-)" ] || fail "left: $(ls -A | grep part-)"
-# one after the other and to a pipe
+# standard output and series
 view run --screenshot - --size 200x150 >piped.png
 cmp run.png piped.png || fail "a picture to standard output"
 view run --turntable 3 --screenshot turn.png --size 100x100
 for n in 000 001 002; do png turn-$n.png; done
 other turn-000.png turn-001.png
-[ ! -e turn.png ] || fail "turn.png besides the series"
+[ ! -e turn.png ] || fail "turn.png in addition to the series"
 
-# folders above a picture are made
+# missing folders are created
 view run --screenshot made/for/it.png --size 20x20
 png made/for/it.png
 
-# what is refused
+# errors
 refused 2 'directory of' --screenshot x.png
 refused 1 'No such file' nothing.nrrd --screenshot x.png
 mkfifo pipe.nii
@@ -69,7 +69,7 @@ refused 2 'turntable' run --turntable 3
 refused 1 'Not a directory' run --screenshot run/report.json/x.png --size 20x20
 refused 2 'PNG' run --screenshot x.jpg
 refused 1 'not an NRRD file' run/report.json --screenshot x.png
-for name in vtp_beyond_lattice:lattice vtp_sparse:'would be needed'; do # inputs of a fuzz target, behind a letter
+for name in vtp_beyond_lattice:lattice vtp_sparse:'would be needed'; do # fuzz inputs, after their first letter
     tail -c +2 "$HOT_SOURCE/tests/fuzz/corpus/view/${name%%:*}" >bad.vtp
     refused 1 "${name#*:}" bad.vtp --screenshot x.png
 done
@@ -80,21 +80,21 @@ refused 1 'tensors.nrrd' empty --screenshot x.png
 head -c 3000 run/tensors.nrrd >cut.nrrd
 refused 1 'cut.nrrd' cut.nrrd --screenshot x.png
 head -c 1500 run/fibers.vtp >cut.vtp
-refused 1 'cut off' cut.vtp --screenshot x.png
+refused 1 'truncated' cut.vtp --screenshot x.png
 head -c 200 run/peaks.nii.gz >cut.nii.gz
 refused 1 'cut.nii.gz' cut.nii.gz --screenshot x.png
 "$HOTFIBER" phantom --voxels 4 --seed 3 --quiet | "$HOTFIBER" fit --order 4 --quiet |
     "$HOTFIBER" peaks --quiet -o small.nrrd
 refused 1 'belong together' run/tensors.nrrd small.nrrd --screenshot x.png
-[ ! -e x.png ] || fail "a picture in spite of an error"
+[ ! -e x.png ] || fail "a picture after an error"
 ! ls .x.png* x.png.part* >/dev/null 2>&1 || fail "a part of a picture is left"
-# no display and no picture asked for; no driver for pictures
+# a window without a display; a picture without a driver
 refused 1 'display\|DISPLAY\|GLFW' run
 status=0
 __EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent.json "$HOTFIBER" view run --screenshot x.png --quiet 2>err.txt || status=$?
 [ $status = 1 ] && grep -q 'EGL' err.txt || fail "without EGL: status $status: $(cat err.txt)"
 
-# where the viewer was not built `hotfiber view` says so
+# `hotfiber view` without an installed viewer
 mkdir alone
 cp "$HOTFIBER" alone/
 status=0

@@ -1,6 +1,6 @@
-/* Keys and mouse: every row of the table does something, and what it says; the README has the table. */
+/* Keys and mouse: every row of the table has its described effect, and the README contains the table. */
 #include "check.h"
-#include "window/input.h"
+#include "input/input.h"
 #include "scene/pick.h"
 #include "scenes.h"
 
@@ -14,7 +14,7 @@ typedef struct stage {
     float tensors[VOXELS * 7], peaks[VOXELS * 3], image[VOXELS];
 } stage;
 
-/* Order-2 tensors and a stick along x in every voxel; the axes i and k run against R and S. */
+/* Order-2 tensors and a stick along x in every voxel; the axes i and k point against R and S. */
 static void set_stage(hot_context *context, stage *on)
 {
     hot_grid grid = scene_grid(NX, NY, NZ);
@@ -49,7 +49,7 @@ static unsigned button(stage *on, int which, int pressed, int modifiers)
 {
     return hot_input_button(&on->input, on->scene, &on->state, which, pressed, modifiers);
 }
-/* Press, two moves, release; what was asked for, all together. */
+/* Press, two moves, release. Returns all requests. */
 static unsigned drag(stage *on, int which, int modifiers, double x, double y, double x2, double y2)
 {
     unsigned asked = move(on, x, y);
@@ -85,7 +85,7 @@ static void test_table(hot_context *context)
               "row %zu has its words, or belongs to the one before", i);
         if (table[i].trigger != HOT_TRIGGER_KEY)
             continue;
-        /* every key changes the view or asks for something; a second press does not break it */
+        /* every key changes the view or makes a request; a second press is harmless */
         set_stage(context, &on);
         on.state.threshold = 0.5;
         on.state.window[0] = 1, on.state.window[1] = 2;
@@ -94,9 +94,9 @@ static void test_table(hot_context *context)
         unsigned asks = key(&on, table[i].key, table[i].modifiers);
         int changed = memcmp(&before, &on.state, sizeof before) != 0;
         if (table[i].action == HOT_ACTION_AXIAL || table[i].action == HOT_ACTION_SINGLE)
-            CHECK(asks == HOT_ASKS_REDRAW && on.state.mode == HOT_VIEW_SINGLE, "row %zu", i);
+            CHECK(asks == HOT_REQUEST_REDRAW && on.state.mode == HOT_VIEW_SINGLE, "row %zu", i);
         else
-            CHECK(changed ? asks == HOT_ASKS_REDRAW : asks > HOT_ASKS_REDRAW, "row %zu (%s) does something", i,
+            CHECK(changed ? asks == HOT_REQUEST_REDRAW : asks > HOT_REQUEST_REDRAW, "row %zu (%s) does something", i,
                   table[i].help ? table[i].help : "");
         key(&on, table[i].key, table[i].modifiers);
         CHECK(hot_view_state_resolve(context, on.scene, &on.state) == HOT_OK, "row %zu leaves a state that holds", i);
@@ -105,7 +105,8 @@ static void test_table(hot_context *context)
     set_stage(context, &on);
     hot_view_state before = on.state;
     CHECK(key(&on, 'X', 0) == 0 && key(&on, 'A', HOT_WITH_CTRL) == 0 && key(&on, HOT_KEY_LEFT, 0) == 0 &&
-              key(&on, 0x20ac, 0) == 0 && memcmp(&before, &on.state, sizeof before) == 0, "other keys do nothing");
+              key(&on, 0x20ac, 0) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
+          "unbound keys have no effect");
     hot_scene_destroy(&on.scene);
 
     CHECK(hot_bindings_markdown(context, &markdown) == HOT_OK, "markdown");
@@ -126,7 +127,7 @@ static void test_table(hot_context *context)
 
 static void test_slices(hot_context *context)
 {
-    /* forward is towards S, R, A whichever way the voxel axis runs, and ends at the last slice */
+    /* forward is towards S, R, A for either direction of the voxel axis, up to the last slice */
     static const struct { int key, plane, world, size; } planes[3] = {
         {'A', HOT_PLANE_AXIAL, 2, NZ}, {'S', HOT_PLANE_SAGITTAL, 0, NX}, {'C', HOT_PLANE_CORONAL, 1, NY}};
     static stage on;
@@ -138,11 +139,11 @@ static void test_slices(hot_context *context)
         CHECK(on.state.plane == planes[p].plane && on.state.mode == HOT_VIEW_SINGLE, "plane %d", p);
         hot_viewport view = view_of(&on, 0);
         memcpy(before, view.point, sizeof before);
-        CHECK(key(&on, HOT_KEY_UP, 0) == HOT_ASKS_REDRAW, "there is a next slice");
+        CHECK(key(&on, HOT_KEY_UP, 0) == HOT_REQUEST_REDRAW, "next slice");
         view = view_of(&on, 0);
         memcpy(after, view.point, sizeof after);
         CHECK_NEAR(after[planes[p].world] - before[planes[p].world], 1, 1e-9, "plane %d: up is one slice on", p);
-        CHECK(key(&on, HOT_KEY_DOWN, 0) == HOT_ASKS_REDRAW, "back");
+        CHECK(key(&on, HOT_KEY_DOWN, 0) == HOT_REQUEST_REDRAW, "back");
         view = view_of(&on, 0);
         CHECK_NEAR(view.point[planes[p].world], before[planes[p].world], 1e-9, "plane %d: and back", p);
         while (key(&on, HOT_KEY_DOWN, 0))
@@ -151,19 +152,19 @@ static void test_slices(hot_context *context)
             steps++;
         CHECK(steps >= planes[p].size - 1 && steps < 2 * planes[p].size, "plane %d ends after %d", p, steps);
     }
-    /* of three planes the one below the pointer moves */
+    /* with three planes, the one under the pointer moves */
     key(&on, HOT_KEY_F2, 0);
     int middle[3] = {3, 3, 3};
     memcpy(on.state.voxel, middle, sizeof middle);
-    move(&on, 500, 100); /* the sagittal one is on the right above */
+    move(&on, 500, 100); /* the sagittal plane is at the upper right */
     key(&on, HOT_KEY_UP, 0);
     CHECK(on.state.voxel[0] == 2 && on.state.voxel[1] == 3 && on.state.voxel[2] == 3, "sagittal: %d %d %d",
           on.state.voxel[0], on.state.voxel[1], on.state.voxel[2]);
     hot_input_wheel(&on.input, on.scene, &on.state, -1, 0);
-    CHECK(on.state.voxel[0] == 3, "and the wheel goes back");
-    /* half steps of fine wheels add up */
+    CHECK(on.state.voxel[0] == 3, "the wheel turns back");
+    /* fractional wheel steps add up */
     CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == 0 && on.state.voxel[0] == 3, "half a step");
-    CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 2,
+    CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 2,
           "a whole");
     drag(&on, HOT_BUTTON_RIGHT, HOT_WITH_SHIFT, 500, 100, 500, 84);
     CHECK(on.state.voxel[0] == 0, "a drag of 16 up is two slices: %d", on.state.voxel[0]);
@@ -189,7 +190,7 @@ static void test_settings(hot_context *context)
         CHECK(state->color == c % 4, "D %d: %d", c, state->color);
     }
     key(&on, '+', 0);
-    key(&on, '=', HOT_WITH_SHIFT); /* Shift does not count where it only makes the character */
+    key(&on, '=', HOT_WITH_SHIFT); /* Shift is ignored if it is part of typing the character */
     CHECK_NEAR(state->scale, 1.21, 1e-12, "larger");
     key(&on, '-', 0);
     key(&on, '-', 0);
@@ -199,7 +200,7 @@ static void test_settings(hot_context *context)
     CHECK(state->scale >= hot_view_setting_find("scale")->low, "within its bounds: %g", state->scale);
     key(&on, ']', 0);
     key(&on, ']', 0);
-    CHECK_NEAR(state->threshold, 0.1 * on.scene->usual_radius, 1e-9, "threshold");
+    CHECK_NEAR(state->threshold, 0.1 * on.scene->typical_radius, 1e-9, "threshold");
     for (int i = 0; i < 3; i++)
         key(&on, '[', 0);
     CHECK(state->threshold == 0, "and back to none: %g", state->threshold);
@@ -210,11 +211,11 @@ static void test_settings(hot_context *context)
                     {' ', &state->show_annotations}, {'H', &state->show_help},   {'?', &state->show_help}};
     for (size_t s = 0; s < sizeof switches / sizeof switches[0]; s++) {
         const int before = *switches[s].field;
-        CHECK(key(&on, switches[s].key, 0) == HOT_ASKS_REDRAW && *switches[s].field == !before, "switch %zu", s);
+        CHECK(key(&on, switches[s].key, 0) == HOT_REQUEST_REDRAW && *switches[s].field == !before, "switch %zu", s);
         key(&on, switches[s].key, 0);
         CHECK(*switches[s].field == before, "switch %zu back", s);
     }
-    /* images in turn, none among them, each with its own window */
+    /* cycles through the images and "none", each with its own window */
     state->window[0] = 0, state->window[1] = 5;
     char first[HOT_VIEW_NAME];
     strcpy(first, state->background);
@@ -234,7 +235,7 @@ static void test_settings(hot_context *context)
     CHECK(!state->show_help && state->window[1] == 5, "Esc closes the help first");
     key(&on, HOT_KEY_ESCAPE, 0);
     CHECK(isnan(state->window[0]) && isnan(state->window[1]), "Esc");
-    /* the camera */
+    /* camera */
     key(&on, '+', HOT_WITH_CTRL);
     CHECK_NEAR(state->zoom, 1.25, 1e-12, "zoom in");
     key(&on, '-', HOT_WITH_CTRL);
@@ -254,12 +255,12 @@ static void test_settings(hot_context *context)
     key(&on, 'R', 0);
     CHECK(state->zoom == 1 && isnan(state->center[0]) && state->tilt[0] == 1 && state->voxel[0] == NX / 2 &&
               state->voxel[1] == NY / 2 && state->voxel[2] == NZ / 2, "R");
-    CHECK(key(&on, 'R', HOT_WITH_SHIFT) == HOT_ASKS_RELOAD, "Shift+R");
-    CHECK(key(&on, HOT_KEY_F11, 0) == HOT_ASKS_FULL_SCREEN, "F11");
-    CHECK(key(&on, 'Q', 0) == HOT_ASKS_QUIT, "Q");
+    CHECK(key(&on, 'R', HOT_WITH_SHIFT) == HOT_REQUEST_RELOAD, "Shift+R");
+    CHECK(key(&on, HOT_KEY_F11, 0) == HOT_REQUEST_FULL_SCREEN, "F11");
+    CHECK(key(&on, 'Q', 0) == HOT_REQUEST_QUIT, "Q");
     hot_scene_destroy(&on.scene);
 
-    /* glyphs that are not there are passed over */
+    /* unavailable glyphs are skipped */
     set_stage(context, &on);
     hot_scene_destroy(&on.scene);
     const hot_scene_parts sticks = {.grid = scene_grid(NX, NY, NZ), .max_fibers = 1, .peaks = on.peaks};
@@ -280,22 +281,23 @@ static void test_mouse_in_plane(hot_context *context)
     set_stage(context, &on);
     double pixel[2], ras[3], again[2];
     hot_viewport view = view_of(&on, 0);
-    /* a click: the crosshair, and the voxel is asked for; dragged on, it follows */
+    /* a click moves the crosshair and requests a pick; a drag moves the crosshair */
     hot_scene_to_ras(on.scene, (const double[3]){1, 2, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
     move(&on, pixel[0], pixel[1]);
-    CHECK(button(&on, HOT_BUTTON_LEFT, 1, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 1 && on.state.voxel[1] == 2,
+    CHECK(button(&on, HOT_BUTTON_LEFT, 1, 0) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 1 && on.state.voxel[1] == 2,
           "press");
     hot_scene_to_ras(on.scene, (const double[3]){5, 3, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
-    CHECK(move(&on, pixel[0], pixel[1]) == HOT_ASKS_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3, "drag");
-    CHECK(button(&on, HOT_BUTTON_LEFT, 0, 0) == HOT_ASKS_PICK, "release");
+    CHECK(move(&on, pixel[0], pixel[1]) == HOT_REQUEST_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3,
+          "drag");
+    CHECK(button(&on, HOT_BUTTON_LEFT, 0, 0) == HOT_REQUEST_PICK, "release");
     hot_view_state before = on.state;
     CHECK(drag(&on, HOT_BUTTON_LEFT, 0, 2, 2, 2, 2) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
-          "beside the grid");
-    CHECK(move(&on, 300, 300) == 0, "moving alone does nothing");
+          "outside the grid");
+    CHECK(move(&on, 300, 300) == 0, "a move without a button has no effect");
 
-    /* brightness: the drag's whole way counts; contrast grows upwards about the same middle */
+    /* brightness is proportional to the drag; contrast grows upwards around the same centre */
     drag(&on, HOT_BUTTON_RIGHT, 0, 200, 200, 260, 200);
     const hot_view_volume *image = hot_scene_volume(on.scene, "t1");
     const double low = image->window[0], high = image->window[1], wide = high - low;
@@ -308,32 +310,33 @@ static void test_mouse_in_plane(hot_context *context)
     CHECK(isfinite(on.state.window[0]) && isfinite(on.state.window[1]) && on.state.window[1] > on.state.window[0],
           "any drag");
 
-    /* pan with either hand: what was at the press is at the release */
+    /* panning: the point under the press is under the release */
     for (int way = 0; way < 2; way++) {
         view = view_of(&on, 0);
         hot_viewport_unproject(&view, 200, 150, ras);
         CHECK(drag(&on, way ? HOT_BUTTON_LEFT : HOT_BUTTON_MIDDLE, way ? HOT_WITH_SHIFT : 0, 200, 150, 262, 121) &
-                  HOT_ASKS_REDRAW,
+                  HOT_REQUEST_REDRAW,
               "pan");
         view = view_of(&on, 0);
         hot_viewport_project(&view, ras, again);
         CHECK_NEAR(again[0], 262, 1e-6, "pan %d", way);
         CHECK_NEAR(again[1], 121, 1e-6, "pan %d", way);
     }
-    /* zoom: what is below the pointer stays there */
+    /* zooming keeps the point under the pointer */
     for (int in = 0; in < 2; in++) {
         view = view_of(&on, 0);
         const double mm = view.mm_per_pixel;
         hot_viewport_unproject(&view, 410, 90, ras);
         move(&on, 410, 90);
-        CHECK(hot_input_wheel(&on.input, on.scene, &on.state, in ? 3 : -1, HOT_WITH_CTRL) == HOT_ASKS_REDRAW, "zoom");
+        CHECK(hot_input_wheel(&on.input, on.scene, &on.state, in ? 3 : -1, HOT_WITH_CTRL) == HOT_REQUEST_REDRAW,
+              "zoom");
         view = view_of(&on, 0);
         hot_viewport_project(&view, ras, again);
         CHECK_NEAR(again[0], 410, 1e-6, "zoom %d", in);
         CHECK_NEAR(again[1], 90, 1e-6, "zoom %d", in);
         CHECK_NEAR(mm / view.mm_per_pixel, in ? 1.15 * 1.15 * 1.15 : 1 / 1.15, 1e-9, "magnified");
     }
-    /* a second button while one is held changes nothing; neither do buttons without a meaning */
+    /* another button while one is held has no effect, and neither have unbound buttons */
     before = on.state;
     move(&on, 200, 200);
     button(&on, HOT_BUTTON_MIDDLE, 1, 0);
@@ -341,7 +344,7 @@ static void test_mouse_in_plane(hot_context *context)
     button(&on, HOT_BUTTON_MIDDLE, 0, 0);
     CHECK(drag(&on, HOT_BUTTON_MIDDLE, HOT_WITH_CTRL, 100, 100, 300, 300) == 0, "no meaning");
     CHECK(memcmp(&before, &on.state, sizeof before) == 0, "nothing changed");
-    /* the hand's tremble is not a drag */
+    /* small movements are not a drag */
     CHECK(drag(&on, HOT_BUTTON_MIDDLE, 0, 200, 200, 202, 201) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
           "tremble");
     hot_scene_destroy(&on.scene);
@@ -355,19 +358,19 @@ static void test_turning(hot_context *context)
         if (space)
             key(&on, HOT_KEY_F3, 0);
         hot_viewport view = view_of(&on, 0);
-        /* a point near us follows the drag, one behind goes against it */
+        /* a point in front follows the drag, one behind moves against it */
         double near[3], far[3], p[2], q[2];
         for (int d = 0; d < 3; d++) {
             near[d] = view.center[d] + view.toward[d];
             far[d] = view.center[d] - view.toward[d];
         }
-        CHECK(drag(&on, HOT_BUTTON_LEFT, HOT_WITH_CTRL, 300, 200, 340, 170) & HOT_ASKS_REDRAW, "turn");
+        CHECK(drag(&on, HOT_BUTTON_LEFT, HOT_WITH_CTRL, 300, 200, 340, 170) & HOT_REQUEST_REDRAW, "turn");
         view = view_of(&on, 0);
         hot_viewport_project(&view, near, p);
         hot_viewport_project(&view, far, q);
         CHECK(p[0] > WIDTH / 2. + 0.5 && p[1] < HEIGHT / 2. - 0.5, "near follows: %g %g", p[0], p[1]);
         CHECK(q[0] < WIDTH / 2. - 0.5 && q[1] > HEIGHT / 2. + 0.5, "far goes back: %g %g", q[0], q[1]);
-        /* rolling: what was right of the middle is below it when the pointer went from there to there */
+        /* rolling moves a point right of the centre to below it along with the pointer */
         double side[3];
         view = view_of(&on, 0);
         for (int d = 0; d < 3; d++)
@@ -389,22 +392,23 @@ static void test_turning(hot_context *context)
                    1, 1e-12, "still a rotation");
         hot_scene_destroy(&on.scene);
     }
-    /* in 3-D a plain drag turns, a click picks */
+    /* in 3-D a plain drag turns and a click picks */
     static stage on;
     set_stage(context, &on);
     key(&on, HOT_KEY_F3, 0);
     double before[4], pixel[2], ras[3];
     memcpy(before, on.state.rotation, sizeof before);
-    CHECK(!(drag(&on, HOT_BUTTON_LEFT, 0, 300, 200, 340, 170) & HOT_ASKS_PICK), "a drag picks nothing");
+    CHECK(!(drag(&on, HOT_BUTTON_LEFT, 0, 300, 200, 340, 170) & HOT_REQUEST_PICK), "a drag is no pick");
     CHECK(memcmp(before, on.state.rotation, sizeof before) != 0, "it turns");
-    int wanted[3] = {NX - 1, NY - 1, 0}, voxel[3]; /* a corner towards the viewer is seen from there */
+    int wanted[3] = {NX - 1, NY - 1, 0}, voxel[3]; /* a corner towards the viewer is visible from there */
     on.state.extent = HOT_EXTENT_VOLUME;
     hot_viewport view = view_of(&on, 0);
     hot_scene_to_ras(on.scene, (const double[3]){wanted[0], wanted[1], wanted[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
-    CHECK(hot_pick_voxel(on.scene, &on.state, &view, pixel[0], pixel[1], voxel), "something is there");
-    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, pixel[0], pixel[1], pixel[0] + 1, pixel[1]) & HOT_ASKS_PICK, "a click picks");
-    CHECK(memcmp(on.state.voxel, voxel, sizeof voxel) == 0, "what is there");
+    CHECK(hot_pick_voxel(on.scene, &on.state, &view, pixel[0], pixel[1], voxel), "the pointer is on a voxel");
+    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, pixel[0], pixel[1], pixel[0] + 1, pixel[1]) & HOT_REQUEST_PICK,
+          "a click picks");
+    CHECK(memcmp(on.state.voxel, voxel, sizeof voxel) == 0, "the voxel under the pointer");
     hot_scene_destroy(&on.scene);
 }
 

@@ -1,4 +1,4 @@
-/* Another scene in the place of one: read again, or dropped. What is kept of the view, and what fails without harm. */
+/* Replacing a scene by reloading or dropping files: which settings are kept, and that failures change nothing. */
 #include "check.h"
 #include "scene/scene_open.h"
 #include "scenes.h"
@@ -7,7 +7,7 @@
 
 enum { N = 5, VOXELS = N * N * N, ROW = 7 };
 
-/* Order-2 tensors on a grid of N^3 voxels of `mm`, or of less along the last axis. */
+/* Order-2 tensors on a grid of N^3 voxels of `mm`, or of fewer along the last axis. */
 static void save_tensors(hot_context *context, const char *path, double mm, size_t last)
 {
     static float values[VOXELS * ROW];
@@ -22,7 +22,7 @@ static void save_tensors(hot_context *context, const char *path, double mm, size
     hot_tensor_field_destroy(&field);
 }
 
-/* An image of N x N x last voxels, its first at RAS (x, -2, -2) mm; "" = where it lies is not said. */
+/* An image of N x N x last voxels, the first at RAS (x, -2, -2) mm. space "": unknown. */
 static void save_image(const char *path, int last, const char *x)
 {
     FILE *file = fopen(path, "w");
@@ -66,15 +66,16 @@ int main(void)
     state.glyph = HOT_GLYPH_SURFACE;
     state.show_image = 0;
 
-    /* what fails leaves everything as it is, and says why */
+    /* failures leave everything unchanged and name the cause */
     before = state;
     CHECK(hot_scene_open_dropped(context, scene, NULL, bad, 1, &state, &next) != HOT_OK && !next &&
               strstr(hot_context_message(context), "broken.nrrd"), "broken: %s", hot_context_message(context));
     CHECK(hot_scene_open_dropped(context, scene, NULL, none, 1, &state, &next) != HOT_OK && !next &&
-              strstr(hot_context_message(context), "nothing.nrrd"), "not there: %s", hot_context_message(context));
-    CHECK(hot_scene_open_dropped(context, scene, NULL, beside, 1, &state, &next) != HOT_OK && !next, "an image beside");
+              strstr(hot_context_message(context), "nothing.nrrd"), "missing: %s", hot_context_message(context));
+    CHECK(hot_scene_open_dropped(context, scene, NULL, beside, 1, &state, &next) != HOT_OK && !next,
+          "an image outside");
     CHECK(hot_scene_load(context, with_beside, 2, NULL, &next) == HOT_ERROR_DATA && !next &&
-              strstr(hot_context_message(context), "lies beside the glyphs: its middle is at RAS 6.8 0.0 1.0 mm") &&
+              strstr(hot_context_message(context), "centre is at RAS 6.8 0.0 1.0 mm") &&
               strstr(hot_context_message(context), "beside.nrrd"), "%s", hot_context_message(context));
     CHECK(hot_scene_load(context, with_nowhere, 2, NULL, &next) == HOT_ERROR_DATA && !next &&
               strstr(hot_context_message(context), "nowhere.nrrd") &&
@@ -83,20 +84,20 @@ int main(void)
           "no file");
     CHECK(hot_scene_open_dropped(context, scene, NULL, none, 17, &state, &next) == HOT_ERROR_ARGUMENT && !next,
           "17 files");
-    CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
+    CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is unchanged");
 
-    /* an image of other voxels is seen where it lies: its value there, and none beyond its edge (4 - 2.25 + 0.5 mm) */
+    /* an image on another grid has values at its position, and NaN beyond its edge (4 - 2.25 + 0.5 mm) */
     CHECK(hot_scene_load(context, with_larger, 2, NULL, &next) == HOT_OK, "%s", hot_context_message(context));
     const hot_view_volume *larger = next ? hot_scene_volume(next, "larger") : NULL;
-    CHECK(larger && larger->own_grid && larger->size[2] == N + 2, "an image of its own grid");
+    CHECK(larger && larger->own_grid && larger->size[2] == N + 2, "an image on another grid");
     for (size_t v = 0; v < VOXELS && larger; v++) {
         float value;
         hot_scene_value(next, larger, v, &value);
-        CHECK_NEAR(value, 1 + v % 9, 0, "voxel %zu", v); /* a quarter of a voxel off: the nearest is the same */
+        CHECK_NEAR(value, 1 + v % 9, 0, "voxel %zu", v); /* a quarter of a voxel off: the same nearest voxel */
     }
     hot_scene_destroy(&next);
 
-    /* an image goes behind what is there, and shows */
+    /* an image is added as the background and shown */
     CHECK(hot_scene_open_dropped(context, scene, NULL, image, 1, &state, &next) == HOT_OK, "%s",
           hot_context_message(context));
     CHECK(next && next->paths == 2 && strcmp(state.background, "t1") == 0 && state.show_image, "background %s",
@@ -105,7 +106,7 @@ int main(void)
     hot_scene_destroy(&scene);
     scene = next;
 
-    /* tensors of another grid take its place, and are seen whole; how they are drawn stays; the image is gone */
+    /* tensors on another grid replace the scene: the view is reset, glyph settings are kept, the image is removed */
     CHECK(hot_scene_open_dropped(context, scene, "t1.nrrd", other, 1, &state, &next) == HOT_OK, "%s",
           hot_context_message(context));
     CHECK(next && next->paths == 1 && next->grid.size[2] == N - 1, "the other grid");
@@ -113,22 +114,22 @@ int main(void)
     CHECK(strcmp(state.background, "auto") == 0, "background %s", state.background);
     hot_scene_destroy(&next);
 
-    /* read again: the same grid keeps the view, another one begins anew, a lost file harms nothing */
+    /* reloading keeps the view on the same grid and resets it on another; a missing file is harmless */
     state.zoom = 5;
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5,
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5,
           "again: %s", hot_context_message(context));
     hot_scene_destroy(&next);
     strcpy(state.background, "t1");
     before = state;
     remove("t1.nrrd");
     CHECK(hot_scene_changed(scene), "a lost file is a change");
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) != HOT_OK && !next, "lost");
-    CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) != HOT_OK && !next, "lost");
+    CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is unchanged");
     hot_scene_destroy(&scene);
     CHECK(hot_scene_load(context, first, 1, NULL, &scene) == HOT_OK, "%s", hot_context_message(context));
     save_tensors(context, "a.nrrd", 2, N);
     strcpy(state.background, "none");
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1,
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1,
           "a coarser grid: zoom %g", state.zoom);
     CHECK(strcmp(state.background, "none") == 0, "no image stays no image");
     hot_scene_destroy(&next);
@@ -137,13 +138,13 @@ int main(void)
     static float tensor[ROW] = {1, 1, 0, 0, 1, 0, 1};
     const hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .order = 2, .tensors = tensor};
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
     hot_scene_destroy(&scene);
     static const char *const made[] = {"a.nrrd",      "other.nrrd",   "larger.nrrd",
                                        "beside.nrrd", "nowhere.nrrd", "broken.nrrd"};
     for (size_t f = 0; f < sizeof made / sizeof made[0]; f++)
         remove(made[f]);
-    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "nothing is left");
+    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "no scene");
     hot_context_destroy(&context);
     HOT_TEST_END();
 }

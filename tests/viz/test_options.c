@@ -1,11 +1,11 @@
-/* Every setting does something: with it the picture is another than without, where the setting applies. */
+/* Every setting changes the picture where it applies. */
 #include "check.h"
 #include "render/picture.h"
 #include "scenes.h"
 
 enum { SIDE = 160, NX = 6, NY = 5, NZ = 4, N = NX * NY * NZ };
 
-/* Texts for settings: pairs of name and value, first what must be set for it to matter (to both pictures). */
+/* Pairs of name and value: first those applied to both pictures, so that the setting has an effect. */
 static const struct {
     const char *name, *value, *where[6];
 } cases[] = {
@@ -37,7 +37,7 @@ static const struct {
     {"stick_width", "0.3", {"glyph", "sticks"}},
     {"light", "off", {0}},
     {"detail", "20", {0}},
-    {"raster", "gpu", {0}}, /* or cpu: what auto is not; rounding differs */
+    {"raster", "gpu", {0}}, /* gpu, or cpu: the one that auto does not choose; rounding differs */
     {"canvas", "0.2,0.4,0.9", {0}},
     {"image", "off", {0}},
     {"crosshair", "off", {0}},
@@ -72,7 +72,7 @@ static hot_scene *make_scene(hot_context *context)
             const double weight = 0.3 + 0.6 * check_random(&seed);
             check_random_unit(&seed, v);
             scene_add_fiber(4, v, weight, rows[g] + 1);
-            for (int d = 0; d < 3 && g % 5; d++) /* and surfaces without a fibre */
+            for (int d = 0; d < 3 && g % 5; d++) /* includes surfaces without a fibre */
                 peaks[g][3 * f + d] = (float)(weight * v[d]);
         }
     }
@@ -112,7 +112,7 @@ int main(void)
         CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK, "%s", hot_context_message(context));
         CHECK(hot_pictures_draw(pictures, scene, &state, &rgb) == HOT_OK, "%s", hot_context_message(context));
         memcpy(before, rgb, sizeof before);
-        /* the same again is the same picture: nothing is left over from the setting before */
+        /* the same settings give the same picture: no state is left over */
         CHECK(hot_pictures_draw(pictures, scene, &state, &rgb) == HOT_OK && memcmp(before, rgb, sizeof before) == 0,
               "%s: the same state twice", cases[s].name);
         const int other = strcmp(cases[s].name, "raster") == 0 && !hot_render_in_software();
@@ -123,7 +123,7 @@ int main(void)
         for (int p = 0; p < SIDE * SIDE; p++)
             changed += memcmp(before + 3 * p, rgb + 3 * p, 3) != 0;
         CHECK(changed > 8, "%s %s changes %ld pixels", cases[s].name, cases[s].value, changed);
-        /* and it can be undone: back to the first picture */
+        /* undoing the setting restores the first picture */
         hot_view_state_default(&state);
         for (int w = 0; w < 6 && cases[s].where[w]; w += 2)
             set(context, &state, cases[s].where[w], cases[s].where[w + 1]);

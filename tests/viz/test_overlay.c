@@ -1,7 +1,7 @@
-/* What lies over the picture: letters that are right for any grid and view, a scale that measures, numbers that are the
- * scene's, and everything inside the picture. */
+/* The overlay: orientation letters for any grid and view, a correct scale bar, the scene's numbers, and nothing outside
+ * the picture. */
 #include "check.h"
-#include "window/input.h"
+#include "input/input.h"
 #include "overlay/overlay.h"
 #include "overlay/overlay_parts.h"
 #include "scene/pick.h"
@@ -80,7 +80,7 @@ static const hot_draw_item *find_text(const hot_draw_list *list, const char *tex
     return NULL;
 }
 
-/* The text item whose middle is nearest to a point. */
+/* The text item whose centre is nearest to a point. */
 static const char *text_near(const hot_draw_list *list, double x, double y)
 {
     const char *best = "";
@@ -100,7 +100,7 @@ static const char *text_near(const hot_draw_list *list, double x, double y)
 
 /* ---- Orientation ----------------------------------------------------------------------------------------- */
 
-/* What a step from one pixel to another is called: its largest part, and a second one from 15 degrees on. */
+/* Letters expected for a step between two pixels: its main axis, and a second axis above 15 degrees. */
 static void expected_letters(const hot_viewport *view, double dx, double dy, char letters[3])
 {
     const double x = view->x + view->width / 2, y = view->y + view->height / 2;
@@ -147,7 +147,7 @@ static void test_orientation(hot_context *context)
                       letters);
             }
         }
-        /* 3-D: each letter lies where a step that way goes */
+        /* 3-D: each letter is in its direction */
         on.state.mode = HOT_VIEW_SPACE;
         double axis[3];
         check_random_unit(&seed, axis);
@@ -173,12 +173,12 @@ static void test_orientation(hot_context *context)
             CHECK_NEAR((item->x + item->x2) / 2, (double)ball->x + scale * (pixel[0] - 450), 1.01, "turn %d %s", turn,
                        letter);
             CHECK_NEAR(item->y - 4.5, (double)ball->y + scale * (pixel[1] - 350), 2.01, "turn %d %s", turn, letter);
-            if (fabs(toward) > 0.1) /* what is behind the ball is drawn before it */
+            if (fabs(toward) > 0.1) /* letters behind the ball are drawn before it */
                 CHECK((item < ball) == (toward < 0), "turn %d %s in front or behind", turn, letter);
         }
         clear_stage(&on);
     }
-    /* a grid without anatomy has no R and L */
+    /* a grid in an unknown space has no R and L */
     hot_grid grid = any_grid(0, &seed);
     grid.space = HOT_SPACE_UNKNOWN;
     set_stage(context, &grid, &on);
@@ -214,7 +214,7 @@ static void test_scale(hot_context *context)
         const hot_draw_item *bar = NULL, *label = NULL;
         for (size_t i = 0; i < on.list.count; i++) {
             bar = on.list.items[i].kind == HOT_DRAW_RECTANGLE ? &on.list.items[i]
-                                                              : bar; /* the last: the first is its rim */
+                                                              : bar; /* the last item: the first is its rim */
             label = on.list.items[i].kind == HOT_DRAW_TEXT ? &on.list.items[i] : label;
         }
         CHECK(bar && label, "bar and label");
@@ -300,7 +300,7 @@ static void test_numbers(hot_context *context)
                  grid.size[axis]);
         CHECK(find_text(&on.list, expected) != NULL, "'%s'", expected);
     }
-    /* the image's window, and the colour bar: each tick stands at its value */
+    /* the image's window and the colour bar: each tick is at its value */
     on.state.window[0] = 10;
     on.state.window[1] = 250;
     on.state.color = HOT_COLOR_VALUE;
@@ -326,7 +326,7 @@ static void test_numbers(hot_context *context)
             CHECK_NEAR(item->y - 4.5f, (double)bottom - (double)(bottom - top) * (ticks[t] + 20) / 120, 1.51, "tick %s",
                        expected);
     }
-    /* without a legend, and with those of the other colourings */
+    /* without a legend, and with those of the other colour modes */
     on.state.show_colorbar = 0;
     lay_out(&on, 1200, 800);
     hot_overlay_add_legend(&on.page);
@@ -342,7 +342,7 @@ static void test_numbers(hot_context *context)
 
 /* ---- Panels ---------------------------------------------------------------------------------------------- */
 
-/* Every text lies inside the picture (its letters: from the ascent above to the descent below the base line). */
+/* Every text is inside the picture, from its ascent to its descent. */
 static void check_inside(const stage *on, int width, int height, const char *what)
 {
     for (size_t i = 0; i < on->list.count; i++) {
@@ -370,7 +370,7 @@ static void test_panels(hot_context *context)
         for (size_t i = 0; i < count; i++)
             if (table[i].label)
                 CHECK(find_text(&on.list, table[i].label) && find_text(&on.list, table[i].help),
-                      "%d x %d: '%s' is there", sizes[s][0], sizes[s][1], table[i].help);
+                      "%d x %d: '%s' is shown", sizes[s][0], sizes[s][1], table[i].help);
     }
     char *text = NULL;
     CHECK(hot_pick_describe(on.scene, on.state.voxel, &text) == HOT_OK, "%s", hot_context_message(context));
@@ -393,15 +393,15 @@ static void test_panels(hot_context *context)
                 more = atoi(said + strlen("… "));
         }
         if (h < 2)
-            CHECK(shown == lines && !more, "%d high: all %zu lines are there, %zu", heights[h], lines, shown);
+            CHECK(shown == lines && !more, "%d high: all %zu lines, not %zu", heights[h], lines, shown);
         else
-            CHECK(more > 0, "what does not fit is said: %zu of %zu lines", shown, lines);
+            CHECK(more > 0, "missing lines are counted: %zu of %zu shown", shown, lines);
     }
     hot_context_free(context, text);
     lay_out(&on, 400, 300);
     hot_overlay_add_message(
         &on.page, "'/a/very/long/name/of/a/file/that/nobody/can/read/without/its/being/broken.nrrd' is not what it "
-                  "should be, and this line goes on and on");
+                  "should be, and this line has no end at all");
     CHECK(on.list.count > 3, "broken into lines: %zu", on.list.count);
     check_inside(&on, 400, 300, "message");
     clear_stage(&on);
@@ -421,10 +421,11 @@ static void test_whole(hot_context *context)
     on.state.show_annotations = 0;
     CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh && mesh->count == 0,
           "nothing");
-    hot_overlay_say(overlay, "trouble");
+    hot_overlay_set_message(overlay, "trouble");
     CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0,
           "but a message");
-    CHECK(hot_overlay_say(overlay, NULL) == 1 && hot_overlay_say(overlay, NULL) == 0, "taken away once");
+    CHECK(hot_overlay_set_message(overlay, NULL) == 1 && hot_overlay_set_message(overlay, NULL) == 0,
+          "removed once");
     on.state.show_annotations = on.state.show_values = on.state.show_help = 1;
     size_t before = 0;
     unsigned version = 0;
@@ -445,7 +446,7 @@ static void test_whole(hot_context *context)
     on.state.pixel_ratio = 2;
     CHECK(hot_overlay_build(overlay, on.scene, &on.state, 1280, 960, &mesh) == HOT_OK && mesh->atlas_version != version,
           "a finer screen, another font");
-    /* sizes that leave no room do no harm */
+    /* sizes without room for text are harmless */
     static const int tiny[][2] = {{1, 1}, {3, 200}, {200, 3}, {64, 64}};
     for (size_t s = 0; s < sizeof tiny / sizeof tiny[0]; s++)
         for (int mode = 0; mode < 3; mode++) {
@@ -453,7 +454,7 @@ static void test_whole(hot_context *context)
             CHECK(hot_overlay_build(overlay, on.scene, &on.state, tiny[s][0], tiny[s][1], &mesh) == HOT_OK,
                   "%d x %d: %s", tiny[s][0], tiny[s][1], hot_context_message(context));
         }
-    /* one voxel, and nothing in it that is a number */
+    /* one voxel without a finite number */
     static float tensor[16];
     hot_scene *lone = NULL;
     for (int i = 0; i < 16; i++)

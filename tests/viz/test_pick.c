@@ -1,7 +1,7 @@
-/* Picking: the voxel under a pixel, in planes and 3-D, on grids of any orientation; and what is said about it. */
+/* Picking: the voxel under a pixel in planes and 3-D, on grids of any orientation, and its description. */
 #include "check.h"
 #include "scene/camera.h"
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "scene/pick.h"
 #include "scenes.h"
 
@@ -22,7 +22,7 @@ static hot_grid any_grid(int turn, uint64_t *seed)
     return grid;
 }
 
-/* One fibre along RAS direction v in some of the voxels; peaks of the same. */
+/* One fibre along RAS direction v in some of the voxels, as tensors and as peaks. */
 static void make_field(hot_context *context, const hot_grid *grid, const double ras[3], int every, field *made)
 {
     double sign[3], world[3];
@@ -62,7 +62,7 @@ static void test_planes(hot_context *context)
         hot_view_state state = state_for(context, made.scene);
         hot_view_layout layout;
         state.mode = turn % 3 == 2 ? HOT_VIEW_PLANES : HOT_VIEW_SINGLE;
-        if (turn % 4 == 3) /* planes seen slantwise */
+        if (turn % 4 == 3) /* tilted planes */
             hot_quaternion_axis((const double[3]){0.6, 0, 0.8}, 0.5, state.tilt);
         for (int plane = 0; plane < 3; plane++) {
             state.plane = plane;
@@ -82,7 +82,7 @@ static void test_planes(hot_context *context)
                 CHECK(hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found) && same_voxel(voxel, found),
                       "turn %d plane %d: %d %d %d for %d %d %d", turn, plane, found[0], found[1], found[2], voxel[0],
                       voxel[1], voxel[2]);
-                /* beyond the grid there is none, and nothing is changed */
+                /* outside the grid nothing is picked or changed */
                 at[(view->axis + 1) % 3] = -0.6;
                 hot_scene_to_ras(made.scene, at, ras);
                 hot_viewport_project(view, ras, pixel);
@@ -95,7 +95,7 @@ static void test_planes(hot_context *context)
     }
 }
 
-/* The pixel of a point at `along` mm in RAS direction v from a voxel's centre. */
+/* The pixel of a point `along` mm in RAS direction v from a voxel's centre. */
 static void pixel_from(const hot_scene *scene, const hot_viewport *view, const int voxel[3], const double v[3],
                        double along, double pixel[2])
 {
@@ -106,7 +106,7 @@ static void pixel_from(const hot_scene *scene, const hot_viewport *view, const i
     hot_viewport_project(view, ras, pixel);
 }
 
-/* A lone glyph in space is hit on its lobes and missed beside its waist. */
+/* A single glyph in 3-D is hit on its lobes and missed next to its waist. */
 static void test_lone_glyph(hot_context *context)
 {
     uint64_t seed = 11;
@@ -116,7 +116,7 @@ static void test_lone_glyph(hot_context *context)
         double v[3], across[3], pixel[2];
         hot_view_layout layout;
         check_random_unit(&seed, v);
-        make_field(context, &grid, v, VOXELS, &made); /* voxel 0 0 0 alone */
+        make_field(context, &grid, v, VOXELS, &made); /* only voxel 0 0 0 */
         hot_view_state state = state_for(context, made.scene);
         state.mode = HOT_VIEW_SPACE;
         state.extent = HOT_EXTENT_VOLUME;
@@ -133,7 +133,7 @@ static void test_lone_glyph(hot_context *context)
         double flat = 0;
         for (int d = 0; d < 3; d++)
             flat += v[d] * view->toward[d];
-        flat = sqrt(1 - flat * flat); /* how long the fibre looks */
+        flat = sqrt(1 - flat * flat); /* projected length of the fibre */
         for (int side = -1; side <= 1; side += 2) {
             int found[3] = {-7, -7, -7};
             pixel_from(made.scene, view, (const int[3]){0, 0, 0}, v, side * 0.9 * mm, pixel);
@@ -141,19 +141,19 @@ static void test_lone_glyph(hot_context *context)
                       same_voxel(found, (const int[3]){0, 0, 0}),
                   "turn %d: a lobe is hit: %d %d %d", turn, found[0], found[1], found[2]);
         }
-        /* Beside the middle: at right angles to the fibre and to the view. The order-4 lobe has hardly any waist. */
+        /* Off-centre, perpendicular to the fibre and to the view. The order-4 surface is nearly 0 there. */
         for (int d = 0; d < 3; d++)
             across[d] = v[(d + 1) % 3] * view->toward[(d + 2) % 3] - v[(d + 2) % 3] * view->toward[(d + 1) % 3];
         int found[3] = {-7, -7, -7};
         pixel_from(made.scene, view, (const int[3]){0, 0, 0}, across, (0.45 * mm + thick) / flat, pixel);
         if (hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1],
-                           found)) { /* a slice behind it, not the glyph */
+                           found)) { /* the slice behind is picked, not the glyph */
             int on_slice = 0;
             for (int d = 0; d < 3; d++)
                 on_slice |= found[d] == state.voxel[d];
-            CHECK(on_slice, "turn %d: beside the glyph is a slice: %d %d %d", turn, found[0], found[1], found[2]);
+            CHECK(on_slice, "turn %d: next to the glyph, the slice: %d %d %d", turn, found[0], found[1], found[2]);
         }
-        /* what is left out cannot be picked */
+        /* hidden glyphs cannot be picked */
         state.threshold = 0.6;
         pixel_from(made.scene, view, (const int[3]){0, 0, 0}, v, 0.5 * mm, pixel);
         found[0] = -7;
@@ -169,7 +169,7 @@ static void test_lone_glyph(hot_context *context)
     }
 }
 
-/* Of all glyphs on a ray the nearest to the viewer is taken: looked at along the voxel axes, the outermost. */
+/* The nearest glyph on the ray is picked: along the voxel axes, the outermost. */
 static void test_nearest(hot_context *context)
 {
     static field made;
@@ -180,7 +180,7 @@ static void test_nearest(hot_context *context)
     hot_view_layout layout;
     state.mode = HOT_VIEW_SPACE;
     state.extent = HOT_EXTENT_VOLUME;
-    /* from the front: y is towards the viewer; then from above */
+    /* from the front, y points to the viewer; then from above */
     for (int view = 0; view < 2; view++) {
         const int depth = view ? 2 : 1;
         hot_quaternion_from_angles((const double[3]){0, view ? 90 : 0, 0}, state.rotation);
@@ -196,7 +196,7 @@ static void test_nearest(hot_context *context)
                   "view %d: %d %d %d for %d %d %d", view, found[0], found[1], found[2], voxel[0], voxel[1], voxel[2]);
         }
     }
-    /* with slices only, the one through the crosshair */
+    /* with slices only: the slice through the crosshair */
     state.extent = HOT_EXTENT_SLICES;
     state.voxel[2] = 1;
     int voxel[3] = {2, 3, 1}, found[3] = {-7, -7, -7};
@@ -212,7 +212,7 @@ static void test_nearest(hot_context *context)
 
 /* ---- Words ----------------------------------------------------------------------------------------------- */
 
-/* The numbers of the first line that begins with `start`, after it; how many there are. */
+/* Parses the numbers after `start` on the first line that begins with it; returns their number. */
 static int numbers_after(const char *text, const char *start, double numbers[8])
 {
     int count = 0;
@@ -240,7 +240,7 @@ static void test_words(hot_context *context)
         static field made;
         uint64_t seed = 5;
         const hot_grid grid = any_grid(turn, &seed);
-        /* two fibres at 85 degrees, .5 and .3, in RAS; tensors and peaks in the grid's own world */
+        /* two fibres at 85 degrees, .5 and .3, in RAS; tensors and peaks in the grid's world */
         const double a[3] = {0.6, 0, 0.8},
                      b[3] = {0.6 * cos(1.4835298641951802), sin(1.4835298641951802), 0.8 * cos(1.4835298641951802)};
         double sign[3], world[3], n[8];
@@ -281,7 +281,7 @@ static void test_words(hot_context *context)
         CHECK(numbers_after(text, "  2 ", n) == 4 && fabs(n[0] - 0.3) < 1e-4 && fabs(n[1] - b[0]) < 1e-4 &&
                   fabs(n[2] - b[1]) < 1e-4 && fabs(n[3] - b[2]) < 1e-4, "second fibre:\n%s", text);
         CHECK(numbers_after(text, "  1 to 2 ", n) == 1 && fabs(n[0] - 85) < 0.051, "angle:\n%s", text);
-        /* every eigenpair is one: A x^3 = lambda x, checked against the form itself */
+        /* every eigenpair satisfies A x^3 = lambda x */
         double tensor[UNIQUE], largest = 0;
         int pairs = 0, most = 0;
         for (int i = 0; i < UNIQUE; i++)
@@ -303,7 +303,7 @@ static void test_words(hot_context *context)
         }
         CHECK(pairs >= 4 && most == 2, "%d pairs, %d maxima:\n%s", pairs, most, text);
         CHECK(largest > 0.4999 && largest < 0.51, "the largest is near the first fibre's .5: %g", largest);
-        /* the coefficients as the file has them */
+        /* coefficients as in the file */
         char line[64];
         snprintf(line, sizeof line, "xxxx %-10.4g xxxy %-10.4g xxxz %-10.4g", tensor[0], tensor[1], tensor[2]);
         CHECK(strstr(text, line) != NULL, "'%s' in\n%s", line, text);

@@ -1,15 +1,14 @@
-/* Pictures without a display against what they must show: analytic extents and colours, a CPU raster, windows,
- * clipping. */
+/* Pictures without a display against analytic extents and colours, an independent rasteriser, windows and clipping. */
 #include "check.h"
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "render/picture.h"
 #include "scenes.h"
 
 enum { SIDE = 240 };
 
-static int drawn_by; /* hot_view_raster: everything is tested with OpenGL's surfaces and with the processor's */
+static int drawn_by; /* hot_view_raster: all tests run with OpenGL's pipeline and with the CPU rasteriser */
 
-/* One picture of SIDE x SIDE pixels of a scene, without anything around the glyphs. */
+/* One picture of SIDE x SIDE pixels with glyphs only. */
 struct shot {
     hot_context *context;
     hot_pictures *pictures;
@@ -46,11 +45,11 @@ static int covered(const struct shot *shot, int x, int y)
     return p[0] > 8 || p[1] > 8 || p[2] > 8;
 }
 
-/* First and last covered column and row; how many pixels. */
+/* Bounding box and number of covered pixels. */
 struct extent {
     int low[2], high[2];
     long count;
-    double axis; /* angle of the longest spread, radians from the x axis, y up */
+    double axis; /* main axis, radians from the x axis, y up */
 };
 
 static struct extent extent_of(const struct shot *shot)
@@ -84,8 +83,8 @@ static hot_scene *tensor_scene(hot_context *context, const hot_grid *grid, int o
     return scene_make(context, &parts);
 }
 
-/* The glyph of one fibre, r = cos^m: 1 along, and sqrt(m^m / (m + 1)^(m + 1)) across; its colour at the tip is its
- * axis's. */
+/* The glyph of one fibre, r = cos^m, extends 1 along it and sqrt(m^m / (m + 1)^(m + 1)) across. The colour at the tip
+ * is that of the axis. */
 static void test_single(struct shot *shot)
 {
     for (int order = 2; order <= 8; order += 2)
@@ -101,7 +100,7 @@ static void test_single(struct shot *shot)
             bare(&shot->state);
             if (take(shot, scene)) {
                 const struct extent e = extent_of(shot);
-                const double mm = shot->layout.viewport[0].mm_per_pixel, along = 0.5 / mm * 0.7 / scene->usual_radius;
+                const double mm = shot->layout.viewport[0].mm_per_pixel, along = 0.5 / mm * 0.7 / scene->typical_radius;
                 const double across = along * sqrt(pow(order, order) / pow(order + 1, order + 1));
                 const double wanted[2] = {axis == 0 ? along : across, axis == 1 ? along : across};
                 for (int d = 0; d < 2; d++) {
@@ -110,7 +109,7 @@ static void test_single(struct shot *shot)
                     CHECK_NEAR((e.high[d] + 1 + e.low[d]) / 2., SIDE / 2., 1.5,
                                "order %d, fibre along %d: in the middle", order, axis);
                 }
-                /* near the tip, or straight at it */
+                /* near the tip, or facing it */
                 const int x = SIDE / 2 + (axis == 0 ? (int)(0.95 * along) : 0),
                           y = SIDE / 2 + (axis == 1 ? (int)(0.95 * along) : 0);
                 for (int c = 0; c < 3; c++)
@@ -121,8 +120,7 @@ static void test_single(struct shot *shot)
         }
 }
 
-/* Which pixels a surface covers and in what colour, from a million points on it: in every pixel the one nearest to the
- * viewer. */
+/* Covered pixels and their colours from a million points of the surface: in each pixel the nearest one. */
 static void cpu_raster(const hot_scene *scene, const hot_viewport *viewport, double mm, double (*color)[3],
                        double *depth)
 {
@@ -134,7 +132,7 @@ static void cpu_raster(const hot_scene *scene, const hot_viewport *viewport, dou
     for (int p = 0; p < SIDE * SIDE; p++)
         depth[p] = -HUGE_VAL;
     for (int n = 0; n < POINTS; n++) {
-        /* a spiral of even density */
+        /* a spiral of uniform density */
         const double z = 1 - (2. * n + 1) / POINTS, angle = 2.399963229728653 * n, across = sqrt(1 - z * z);
         const double v[3] = {across * cos(angle), across * sin(angle), z};
         const double radius = mm * hot_symtensor_value_f64(scene->order, 3, tensor, v);
@@ -174,7 +172,7 @@ static void test_raster(struct shot *shot)
             for (int y = 1; y < SIDE - 1; y++)
                 for (int x = 1; x < SIDE - 1; x++) {
                     const int at = x + SIDE * y, here = depth[at] > -HUGE_VAL;
-                    int edge = 0; /* pixels that the outline crosses may go either way */
+                    int edge = 0; /* pixels crossed by the outline may be covered or not */
                     for (int n = 0; n < 9; n++)
                         edge |= (depth[at + n % 3 - 1 + SIDE * (n / 3 - 1)] > -HUGE_VAL) != here;
                     all += here;
@@ -191,14 +189,14 @@ static void test_raster(struct shot *shot)
             CHECK(wrong <= all / 1000,
                   "order %d, plane %d: %ld pixels of %ld are covered where they should not be, or not", order, plane,
                   wrong, all);
-            /* the colour jumps where one lobe passes before the other, and turns within a pixel where they meet */
+            /* colours jump where one lobe covers another, and change within a pixel where lobes meet */
             CHECK(off <= all / 40, "order %d, plane %d: %ld pixels of %ld in another colour", order, plane, off, all);
         }
         hot_scene_destroy(&scene);
     }
 }
 
-/* A fibre's angle on the screen in every orientation of the grid: surface and stick, nothing mirrored. */
+/* A fibre's angle on the screen for every orientation of the grid, as surface and stick: nothing is mirrored. */
 static void test_oblique(struct shot *shot)
 {
     const hot_space spaces[3] = {HOT_SPACE_RAS, HOT_SPACE_LAS, HOT_SPACE_LPS};
@@ -249,7 +247,7 @@ static void test_oblique(struct shot *shot)
     }
 }
 
-/* Sticks end where the lobes do, and lie inside them. */
+/* Sticks end at the lobes' tips and are inside them. */
 static void test_sticks_inside(struct shot *shot)
 {
     static uint8_t surface[SIDE * SIDE];
@@ -278,7 +276,7 @@ static void test_sticks_inside(struct shot *shot)
         for (int y = 3; y < SIDE - 3; y++)
             for (int x = 3; x < SIDE - 3; x++) {
                 int near =
-                    0; /* in the middle, where the lobes meet in a point, and at the tip a stick has its thickness */
+                    0; /* a stick has its full thickness at the centre, where the lobes meet, and at the tip */
                 for (int n = 0; n < 49; n++)
                     near |= surface[x + n % 7 - 3 + SIDE * (y + n / 7 - 3)];
                 all += covered(shot, x, y);
@@ -288,7 +286,7 @@ static void test_sticks_inside(struct shot *shot)
     hot_scene_destroy(&scene);
 }
 
-/* Values of an image to greys, by its window; the picture's voxels stand where the matrix says. */
+/* Image values to greys by the window; voxels at their positions. */
 static void test_window(struct shot *shot)
 {
     float peaks[3 * 12] = {0}, values[12];
@@ -320,13 +318,13 @@ static void test_window(struct shot *shot)
             CHECK_NEAR(p[0], 255 * 0.8 * grey, 2.5, "voxel %d, red", v);
             CHECK_NEAR(p[1], 255 * (0.8 * grey + 0.2 * 0.5), 2.5, "voxel %d, green over the canvas", v);
         }
-        CHECK_NEAR(pixel(shot, 0, SIDE / 2)[1], 128, 1, "canvas beside the image");
+        CHECK_NEAR(pixel(shot, 0, SIDE / 2)[1], 128, 1, "canvas outside the image");
     }
     hot_scene_destroy(&scene);
 }
 
-/* An image of another grid (finer, its axes turned and in another order, in another space) lies where it lies: its
- * values are a ramp over RAS mm, which linear interpolation keeps. */
+/* An image on another grid (finer, other axes, another space) is at its position. Its values are a ramp over RAS mm,
+ * which linear interpolation preserves. */
 static void test_other_grid(struct shot *shot)
 {
     enum { NI = 30, NJ = 44, NK = 36 };
@@ -388,7 +386,7 @@ static void test_other_grid(struct shot *shot)
                     int inside = hot_viewport_unproject(viewport, x + 0.5, y + 0.5, ras);
                     for (int d = 0; d < 3; d++)
                         value += (d + 1) * (ras[d] - middle[d]);
-                    for (int axis = 0; axis < 3; axis++) { /* not at its very edge */
+                    for (int axis = 0; axis < 3; axis++) { /* except at the edge */
                         double along = 0;
                         for (int d = 0; d < 3; d++)
                             along += sign[d] * other.to_world[d][axis] * (ras[d] - middle[d]) / 0.16;
@@ -438,8 +436,7 @@ static void test_sizes(struct shot *shot)
     shot->state.use_mask = 1;
     if (take(shot, scene))
         CHECK(counts->glyphs == 1, "mask: %zu glyphs", counts->glyphs);
-    /* three times too large, cut at the walls: the first voxel is the one on the right of the picture (the patient's
-     * left) */
+    /* three times too large, clipped at the walls. The first voxel, on the patient's left, is on the right. */
     shot->state.scale = 3;
     shot->state.clip = 1;
     if (take(shot, scene)) {
@@ -456,7 +453,7 @@ static void test_sizes(struct shot *shot)
     hot_scene_destroy(&scene);
 }
 
-/* Levels of detail: the picture with few triangles is the picture with many. */
+/* Levels of detail: few triangles give the same picture as many. */
 static void test_detail(struct shot *shot)
 {
     enum { N = 12 };
@@ -487,7 +484,7 @@ static void test_detail(struct shot *shot)
         long far = 0, all = 0;
         for (int y = 1; y < SIDE - 1; y++)
             for (int x = 1; x < SIDE - 1; x++) {
-                /* an outline may move by a pixel: the nearest of the nine around counts */
+                /* outlines may move by a pixel: compare with the best of 3 x 3 */
                 int least = 255;
                 for (int n = 0; n < 9; n++) {
                     const uint8_t *p = fine + 3 * (x + n % 3 - 1 + SIDE * (y + n / 3 - 1)), *q = pixel(shot, x, y);
@@ -502,7 +499,7 @@ static void test_detail(struct shot *shot)
         CHECK(counts->triangles * 20 < before, "%zu triangles instead of %zu", counts->triangles, before);
         CHECK(all > 5000 && far < all / 12, "%ld of %ld pixels are quite different", far, all);
     }
-    /* zoomed in, what is outside the picture is not drawn */
+    /* zoomed in, glyphs outside the picture are culled */
     shot->state.zoom = 6;
     if (take(shot, scene))
         CHECK(counts->glyphs + counts->culled == N * N && counts->culled > N * N / 2, "%zu drawn, %zu culled",
@@ -510,7 +507,7 @@ static void test_detail(struct shot *shot)
     hot_scene_destroy(&scene);
 }
 
-/* Zero, NaN, Inf and negative tensors, no confidence, NaN directions: nothing is drawn, nothing breaks. */
+/* Zero, NaN, Inf and negative tensors, zero confidence and NaN directions draw nothing. */
 static void test_nothing(struct shot *shot)
 {
     enum { N = 6 };
@@ -542,7 +539,7 @@ static void test_nothing(struct shot *shot)
         shot->state.extent = HOT_EXTENT_VOLUME;
         shot->state.show_image = 1;
         if (take(shot, scene))
-            /* between viewports there are lines */
+            /* lines separate the viewports */
             CHECK(extent_of(shot).count <= (mode == HOT_VIEW_PLANES ? 2 * SIDE : 0), "mode %d: %ld pixels", mode,
                   extent_of(shot).count);
     }

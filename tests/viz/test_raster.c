@@ -1,6 +1,5 @@
-/* Surfaces drawn by the processor and by compute shaders against OpenGL's, pixel by pixel; without gaps; the same from
- * any number of threads.
- */
+/* The CPU rasteriser and compute shaders against OpenGL's pipeline, pixel by pixel; no gaps; the same result for any
+ * number of threads. */
 #include "check.h"
 #include "starve.h"
 #include "render/picture.h"
@@ -9,7 +8,7 @@
 
 enum { SIDE = 200, NX = 5, NY = 4, NZ = 3, VOXELS = NX * NY * NZ };
 
-/* A field of 1 to 3 fibres a voxel, turned at random. */
+/* A field of 1 to 3 fibres per voxel in random directions. */
 static hot_scene *make_scene(hot_context *context, int order, int turn, float *rows)
 {
     const size_t row = 1 + hot_symtensor_count(order, 3);
@@ -38,11 +37,10 @@ static void settings(hot_view_state *state)
 
 /* ---- Against OpenGL --------------------------------------------------------------------------------------- */
 
-/* A picture of one view that another way than OpenGL's pipeline drew: how many pixels differ by more than rounding, of
- * how many that show something. An outline may run through a sample on one picture and beside it on the other, for both
- * round places in their own ways; and with several samples a pixel OpenGL has one colour of a triangle for all of them,
- * from the pixel's middle, even where that is outside the triangle: then only a single colour can be compared closely.
- */
+/* Compares a picture with that of OpenGL's pipeline: number of pixels that differ by more than rounding, relative to
+ * the covered ones. Outlines may differ by one sample, because positions are rounded differently. With several samples
+ * per pixel OpenGL computes one colour per triangle and pixel, at the pixel's centre, even outside the triangle, so
+ * that only uniform colours can be compared closely. */
 static void compare_pictures(const uint8_t *first, const uint8_t *rgb, int share, const char *what, const char *way)
 {
     long far = 0, seen = 0;
@@ -64,8 +62,7 @@ static void compare_pictures(const uint8_t *first, const uint8_t *rgb, int share
     CHECK_NEAR(mean[0] / mean[1], 1, share > 10 ? 0.005 : 0.03, "%s, %s: mean colour", what, way);
 }
 
-/* The same view by OpenGL, by the processor and by compute shaders (which a driver below 4.3 has not: then by OpenGL).
- */
+/* One view by OpenGL's pipeline, the CPU and compute shaders (by the pipeline again below OpenGL 4.3). */
 static void compare(hot_context *context, hot_pictures *pictures, const hot_scene *scene, hot_view_state *state,
                     int close, const char *what)
 {
@@ -105,7 +102,7 @@ static void test_against_gl(hot_context *context, int samples)
             if (!scene)
                 break;
             for (int variant = 0; variant < 11; variant++) {
-                if (!all && (variant + order / 2 + turn) % 3) /* each variant meets each order and each grid */
+                if (!all && (variant + order / 2 + turn) % 3) /* every variant is combined with every order and grid */
                     continue;
                 settings(&state);
                 snprintf(what, sizeof what, "order %d, grid %d, variant %d, %d samples", order, turn, variant, samples);
@@ -116,11 +113,11 @@ static void test_against_gl(hot_context *context, int samples)
                 state.mode = variant == 5 ? HOT_VIEW_PLANES : variant >= 6 ? HOT_VIEW_SPACE : HOT_VIEW_SINGLE;
                 state.extent = variant >= 7 ? HOT_EXTENT_VOLUME : HOT_EXTENT_SLICES;
                 state.show_image = variant == 6 || variant == 9;
-                /* glyphs cut by the edges; at 1.6 the compute shader finds by itself which are outside */
+                /* glyphs across the edges; at 1.6 the compute shader culls */
                 state.zoom = variant == 8 ? 3 : variant == 10 ? 1.6 : 1;
                 state.detail = variant == 0 ? 20 : variant == 3 ? 60 : variant == 7 ? 320 : 0;
                 compare(context, pictures, scene, &state, samples == 1 || variant == 3, what);
-                if (variant == 8) { /* others are in view when the camera has turned */
+                if (variant == 8) { /* turning the camera brings others into view */
                     hot_quaternion_from_angles((const double[3]){70, 20, 0}, state.rotation);
                     compare(context, pictures, scene, &state, samples == 1, what);
                 }
@@ -149,7 +146,8 @@ static void free_drawing(hot_context *context, struct drawing *drawing)
     hot_context_free(context, drawing->depth);
 }
 
-/* The 3-D view of a scene into `drawing`; its buffers were poisoned before. glyph: NULL = the processor's best. */
+/* Draws the 3-D view of a scene into `drawing`, whose buffers were filled with garbage. glyph: NULL = the best variant.
+ */
 static hot_status draw(hot_context *context, const hot_scene *scene, const hot_view_state *state, int width, int height,
                        int samples, raster_glyph *glyph, struct drawing *drawing)
 {
@@ -175,7 +173,7 @@ static hot_status draw(hot_context *context, const hot_scene *scene, const hot_v
     memset(drawing->color, 0xa5, texels * sizeof *drawing->color);
     memset(drawing->depth, 0xa5, texels * sizeof *drawing->depth);
     if (glyph)
-        hot_raster_use(drawing->raster, glyph);
+        hot_raster_set_variant(drawing->raster, glyph);
     hot_raster_job job = {.scene = scene, .state = state, .viewport = &layout.viewport[0], .set = &drawing->set,
                           .list = &drawing->list, .samples = samples};
     for (int s = 0; s < samples; s++) {
@@ -198,8 +196,7 @@ static hot_context *threads_context(int threads)
     return context;
 }
 
-/* One, three and seven threads, whose tiles differ in size; bands (a large picture has several) are joined without a
- * seam. */
+/* One, three and seven threads, with different tile sizes. Large pictures have several bands, joined without a seam. */
 static void test_threads(void)
 {
     enum { WIDTH = 700, HEIGHT = 900, SAMPLES = 2, TEXELS = WIDTH * HEIGHT * SAMPLES };
@@ -233,8 +230,8 @@ static void test_threads(void)
     }
 }
 
-/* The list of what is drawn: the same from any number of threads, in the set's order; without culling it has all, with
- * culling what touches the picture. */
+/* The list is the same for any number of threads, in the set's order. Without culling it is complete; with culling it
+ * has all glyphs that overlap the picture. */
 static void test_list(void)
 {
     enum { X = 31, Y = 23, Z = 11, COUNT = X * Y * Z };
@@ -288,7 +285,7 @@ static void test_list(void)
                 CHECK(i == all[l] || item[-1].slot < item->slot, "level %d: item %zu is out of order", l, i);
                 if (at < inside[l + 1] && list[n][0].items[at].slot == item->slot)
                     CHECK(memcmp(&list[n][0].items[at++], item, sizeof *item) == 0, "item %zu differs", i);
-                else /* left out: it must not touch the picture */
+                else /* culled: it must not overlap the picture */
                     missing +=
                         pixel[0] > -reach && pixel[0] < 300 + reach && pixel[1] > -reach && pixel[1] < 200 + reach;
             }
@@ -313,8 +310,8 @@ static void test_list(void)
     }
 }
 
-/* A ball: convex, so what it covers of a row has no gap, however it is turned and however coarse it is; and depth and
- * size are a ball's. */
+/* A ball is convex: each row it covers has no gap, for any rotation and level of detail. Its depth and size are known.
+ */
 static void test_ball(hot_context *context)
 {
     static const int details[] = {20, 60, 80, 320, 2880, 20480};
@@ -365,7 +362,7 @@ static void test_ball(hot_context *context)
     hot_scene_destroy(&scene);
 }
 
-/* The variants for wider vectors differ from the plain one by no more than rounding does. */
+/* SIMD variants differ from the plain one by rounding only. */
 static void test_variants(hot_context *context)
 {
 #if defined(__x86_64__)

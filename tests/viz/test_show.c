@@ -1,4 +1,4 @@
-/* hot_view_show: what it writes, what it refuses. Its window: test_show_window.py. */
+/* hot_view_show: its pictures and errors. test_show_window.py tests its window. */
 #include <hotfiber/view.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ enum { NX = 4, NY = 3, N = NX * NY, WIDTH = 160, HEIGHT = 120 };
 
 static const char *const PICTURE = "show.png";
 
-/* The picture that was written; 0 when there is none. */
+/* Reads the written picture; returns 0 if it is missing. */
 static int read_picture(uint8_t *rgb)
 {
     png_image image;
@@ -46,7 +46,7 @@ static hot_status show(hot_context *context, const hot_view_fields *fields, cons
     unlink(PICTURE);
     const hot_status status = hot_view_show(context, fields, &options);
     const int there = read_picture(rgb);
-    CHECK(there == (status == HOT_OK), "a picture where there was an error, or none where there was none: %s",
+    CHECK(there == (status == HOT_OK), "a picture is written unless there is an error: %s",
           hot_context_message(context));
     if (there)
         mean_color(rgb, mean);
@@ -114,14 +114,14 @@ int main(void)
     REFUSED(HOT_ERROR_ARGUMENT, &none, NULL, "nothing to show");
     REFUSED(HOT_ERROR_ARGUMENT, &unset, NULL, "size");
     REFUSED(HOT_ERROR_DATA, &apart, NULL, "do not belong together");
-    /* tensors that are said to be on a GPU */
+    /* tensors claimed to be on a GPU */
     const hot_view_device_tensors nowhere = {.grid = &grid, .order = 4}, here = {&grid, 4, rows[0]};
     const hot_view_fields both = {.size = sizeof both, .tensors = tensors, .device_tensors = &here};
     const hot_view_fields empty = {.size = sizeof empty, .device_tensors = &nowhere};
     const hot_view_fields host = {.size = sizeof host, .device_tensors = &here};
-    REFUSED(HOT_ERROR_ARGUMENT, &both, NULL, "one can be shown");
-    REFUSED(HOT_ERROR_ARGUMENT, &empty, NULL, "without their values");
-    REFUSED(HOT_ERROR_DEVICE, &host, NULL, "GPU"); /* host memory, or no CUDA at all */
+    REFUSED(HOT_ERROR_ARGUMENT, &both, NULL, "device_tensors");
+    REFUSED(HOT_ERROR_ARGUMENT, &empty, NULL, "device_tensors: values");
+    REFUSED(HOT_ERROR_DEVICE, &host, NULL, "GPU"); /* host memory, or no CUDA */
     const hot_view_options nothere = {.size = sizeof nothere, .screenshot = "/dev/null/all.png"};
     CHECK(hot_view_show(context, &fields, &nothere) == HOT_ERROR_FILE &&
               strstr(hot_context_message(context), "/dev/null"),

@@ -1,15 +1,15 @@
-/* How large glyphs are: by the voxels with fibres, whatever noise is beside them; and which surfaces are drawn. */
+/* Sizes of glyphs: determined by the voxels with fibres, not by noise; and which surfaces are drawn. */
 #include "scenes.h"
 
-#include "glyph/glyph_set.h"
-#include "glyph/glyph_size.h"
+#include "scene/glyph_set.h"
+#include "scene/glyph_size.h"
 
 enum { SIDE = 10, VOXELS = SIDE * SIDE, ORDER = 4, ROW = 16 };
 
 static float rows[VOXELS][ROW], peaks[VOXELS][6];
 
-/* Fibres of amplitudes .5 to 1 in 80 voxels, 5 of them with noise ten times as large; the other 20 have no fibre,
- * and a surface of noise thirty times as large. */
+/* Fibres of amplitudes .5 to 1 in 80 voxels, 5 of them with ten times as much noise; the other 20 have no fibre and a
+ * surface of noise thirty times as large. */
 static hot_scene *make(hot_context *context, int with_peaks, const uint8_t *mask)
 {
     memset(rows, 0, sizeof rows);
@@ -26,7 +26,7 @@ static hot_scene *make(hot_context *context, int with_peaks, const uint8_t *mask
     return scene_make(context, &parts);
 }
 
-/* How many surfaces are gathered of all voxels. */
+/* Number of surfaces gathered from all voxels. */
 static size_t gathered(hot_context *context, const hot_scene *scene, const hot_view_state *state)
 {
     hot_surface_set set;
@@ -48,10 +48,10 @@ static void test_sizes(hot_context *context)
     hot_scene *scene = make(context, 1, NULL);
     if (!scene)
         return;
-    /* the upper quartile of 80: 59 of them are smaller */
+    /* the upper quartile of 80: 59 are smaller */
     const double usual = 0.5 + 0.5 * 59 / 74.;
-    CHECK_NEAR(scene->usual_radius, usual, 0.02, "surfaces");
-    CHECK_NEAR(scene->usual_amplitude, usual, 0.01, "sticks");
+    CHECK_NEAR(scene->typical_radius, usual, 0.02, "surfaces");
+    CHECK_NEAR(scene->typical_amplitude, usual, 0.01, "sticks");
     CHECK_NEAR(hot_scene_surface_mm(scene, &state, 30) * usual, 0.5, 0.02, "the usual one reaches its voxel's side");
     CHECK_NEAR(hot_scene_stick_mm(scene, &state, 30) * usual, 0.5, 0.01, "the usual stick too");
     for (size_t v = 0; v < VOXELS; v++) {
@@ -74,7 +74,7 @@ static void test_sizes(hot_context *context)
     hot_view_state_default(&state);
     memset(quiet, 1, 40); /* the smaller half of the fibres */
     scene = make(context, 1, quiet);
-    CHECK(scene && scene->usual_radius < 0.75, "only what is inside the mask counts");
+    CHECK(scene && scene->typical_radius < 0.75, "voxels outside the mask do not count");
     hot_scene_destroy(&scene);
     scene = make(context, 0, NULL);
     CHECK(scene && gathered(context, scene, &state) == VOXELS, "of tensors alone all surfaces are drawn");

@@ -1,9 +1,9 @@
-/* Settings: each parses, prints and refuses; and a state fitted to a scene. */
+/* Settings: parsing, printing, invalid values; fitting a state to a scene. */
 #include "check.h"
 #include "scene/camera.h"
 #include "scenes.h"
 
-/* A text that is right and not the default, for every kind. */
+/* A valid text other than the default, for every kind. */
 static const char *good(const hot_view_setting *setting, const hot_view_state *now, char *room)
 {
     int at = 0;
@@ -11,7 +11,7 @@ static const char *good(const hot_view_setting *setting, const hot_view_state *n
     switch (setting->kind) {
     case HOT_SETTING_SWITCH: return at ? "off" : "on";
     case HOT_SETTING_CHOICE:
-        snprintf(room, 32, "%.*s", (int)strcspn(setting->value, "|"), setting->value); /* the first, or the last */
+        snprintf(room, 32, "%.*s", (int)strcspn(setting->value, "|"), setting->value);
         return at ? room : strrchr(setting->value, '|') + 1;
     case HOT_SETTING_INT: return strcmp(setting->name, "detail") == 0 ? "320" : "3";
     case HOT_SETTING_NUMBER:
@@ -43,7 +43,7 @@ static void test_table(hot_context *context)
         CHECK(hot_view_setting_parse(context, setting, value, &state) == HOT_OK, "%s %s: %s", setting->name, value,
               hot_context_message(context));
         hot_view_setting_print(setting, &state, text, sizeof text);
-        if (setting->kind == HOT_SETTING_ANGLES) { /* through a quaternion and back */
+        if (setting->kind == HOT_SETTING_ANGLES) { /* converted to a quaternion and back */
             double a[3] = {0};
             CHECK(sscanf(text, "%lf,%lf,%lf", &a[0], &a[1], &a[2]) == 3 && fabs(a[0] + 40) < 1e-5 &&
                       fabs(a[1] - 30) < 1e-5 && fabs(a[2] - 10) < 1e-5,
@@ -52,7 +52,7 @@ static void test_table(hot_context *context)
             CHECK(strcmp(text, value) == 0, "%s %s prints %s", setting->name, value, text);
         }
         CHECK(memcmp(&state, &before, sizeof state) != 0, "%s changes the state", setting->name);
-        /* nothing but its own field changes */
+        /* only its own field changes */
         hot_view_setting_print(setting, &before, again, sizeof again);
         CHECK(strcmp(text, again) != 0, "%s is at its default", setting->name);
         const char *bad[] = {
@@ -76,7 +76,7 @@ static void test_table(hot_context *context)
     CHECK(hot_view_setting_find("nothing") == NULL, "unknown name");
 }
 
-/* What stands where on the screen, for grids of every orientation: nothing is mirrored. */
+/* Positions on the screen for grids of every orientation: nothing is mirrored. */
 static void test_orientation(hot_context *context)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -85,7 +85,7 @@ static void test_orientation(hot_context *context)
     for (int test = 0; test < 6 * 8 * 3; test++) {
         const int *order = orders[test % 6], flips = test / 6 % 8;
         hot_grid grid = {{4, 5, 6}, {{0}}, spaces[test / 48]};
-        const double turn[3] = {0.5, -0.3, 0.8124038405}; /* an axis to make it oblique, by 20 degrees */
+        const double turn[3] = {0.5, -0.3, 0.8124038405}; /* axis of an oblique rotation by 20 degrees */
         double q[4];
         hot_quaternion_axis(turn, 0.35, q);
         for (int a = 0; a < 3; a++) {
@@ -110,14 +110,13 @@ static void test_orientation(hot_context *context)
             CHECK(layout.count == 4, "%d viewports", layout.count);
             for (int v = 0; v < 3; v++) {
                 const hot_viewport *viewport = &layout.viewport[v];
-                /* the right of the patient is on the left, front and head are up, noses of sagittal pictures point left
-                 */
+                /* patient's right on the left, anterior and head up, sagittal views face left */
                 const int across = viewport->plane == HOT_PLANE_SAGITTAL ? 1 : 0,
                           up = viewport->plane == HOT_PLANE_AXIAL ? 1 : 2;
                 const double least = lock ? 0.85 : 0.999;
                 CHECK(-viewport->right[across] > least && viewport->up[up] > least,
                       "test %d, plane %d: right %g, up %g", test, v, viewport->right[across], viewport->up[up]);
-                /* a point goes to the screen and back */
+                /* projection and its inverse */
                 double ras[3], pixel[2], back[3];
                 hot_scene_to_ras(scene, (const double[3]){state.voxel[0], state.voxel[1], state.voxel[2]}, ras);
                 hot_viewport_project(viewport, ras, pixel);
@@ -126,7 +125,7 @@ static void test_orientation(hot_context *context)
                 CHECK(hot_viewport_unproject(viewport, pixel[0], pixel[1], back), "seen from the front");
                 for (int d = 0; d < 3; d++)
                     CHECK_NEAR(back[d], ras[d], 1e-9, "test %d: and back", test);
-                /* the matrix says the same */
+                /* the matrix agrees */
                 double clip[3];
                 for (int r = 0; r < 3; r++)
                     clip[r] = viewport->matrix[r] * ras[0] + viewport->matrix[4 + r] * ras[1] +
@@ -174,7 +173,7 @@ static void test_resolve(hot_context *context)
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "flat grid");
 }
 
-/* Dragging turns the camera so that what is in front follows the pointer. */
+/* Dragging turns the camera so that points in front follow the pointer. */
 static void test_turn(hot_context *context)
 {
     float peaks[3] = {0};

@@ -1,5 +1,5 @@
-/* Letters and triangles: strings measured as drawn, the same pixels as the font's own at any scale, and shapes that
- * cover what they should. */
+/* Text and triangles: measured widths equal drawn widths, pixels equal cairo's at any scale, shapes cover their area.
+ */
 #include "check.h"
 #include "starve.h"
 #include "overlay/draw_list.h"
@@ -43,10 +43,10 @@ static void test_faces(const hot_text *text)
                   (double)glyph->advance);
         }
         CHECK(hot_text_find(text, (hot_text_style)s, 0x4e00)->code == 0xfffd,
-              "what the font has not is the sign for it");
+              "a missing letter is U+FFFD");
         CHECK(hot_text_find(text, (hot_text_style)s, ' ')->width == 0, "a blank draws nothing");
     }
-    /* letters do not lie on each other in the atlas */
+    /* letters do not overlap in the atlas */
     uint8_t *taken = calloc((size_t)text->width, (size_t)text->grown);
     for (int s = 0; s < HOT_TEXT_STYLES; s++)
         for (size_t i = 0; i < text->faces[s].count; i++) {
@@ -76,7 +76,7 @@ static hot_overlay_mesh mesh_of(hot_draw_list *list, hot_overlay_vertex **vertic
     return mesh;
 }
 
-/* White text on black against cairo's own drawing of the same string with the same font. */
+/* White text on black against cairo's drawing of the same string in the same font. */
 static void test_pixels(hot_context *context, double scale)
 {
     static float rgb[3 * WIDTH * HEIGHT];
@@ -117,7 +117,7 @@ static void test_pixels(hot_context *context, double scale)
     cairo_surface_destroy(surface);
     hot_context_free(context, vertices);
 
-    /* on white the rim darkens what is next to a letter, and nothing farther away */
+    /* on white, the rim darkens the neighbourhood of a letter and nothing else */
     for (size_t i = 0; i < 3 * WIDTH * HEIGHT; i++)
         rgb[i] = 1;
     hot_draw_list_clear(&list);
@@ -139,7 +139,7 @@ static void test_pixels(hot_context *context, double scale)
     CHECK(text == NULL, "destroyed");
 }
 
-/* How many pixels the rectangle x..x2, y..y2 has that are at least half white. */
+/* Number of pixels in the rectangle x..x2, y..y2 that are at least half white. */
 static int count_white(const float *rgb, int x, int y, int x2, int y2)
 {
     int count = 0;
@@ -180,7 +180,7 @@ static void test_shapes(hot_context *context, const hot_text *text)
     CHECK_NEAR(rgb[3 * (15 * WIDTH + 165)], 0.5, 1e-2, "half transparent is drawn once");
     hot_context_free(context, vertices);
 
-    /* the ball: upper half blue when S is up, left half red at its rim, green in the middle seen from the front */
+    /* the ball: blue at the top when S is up, red at its left rim, green at the centre seen from the front */
     const double front[3][3] = {{-1, 0, 0}, {0, 0, 1}, {0, 1, 0}};
     hot_draw_list_clear(&list);
     hot_draw_ball(&list, 100, 45, 40, front);

@@ -1,4 +1,4 @@
-"""Images in the viewer: one alone, of several volumes the first with b=0, and the tissues of a run in colours."""
+"""Images in the viewer: single images, the first b=0 of diffusion data, and the tissue colours of a run."""
 import os
 import shutil
 import struct
@@ -14,7 +14,7 @@ shutil.rmtree("work", ignore_errors=True)
 os.makedirs("work/one")
 os.chdir("work")
 scene = Scene(count=30, b0=2)
-# b=0 last but one and last: the first volume is another picture
+# the last two volumes have b=0; the first volume gives a different picture
 order = np.r_[2:32, 0, 1]
 scene.data, scene.b, scene.gradients = scene.data[..., order], scene.b[order], scene.gradients[order]
 scene.data[..., 30] *= np.linspace(.5, 1, scene.size[1])[:, None]  # the two b=0 volumes differ
@@ -33,22 +33,22 @@ def image(path, values):
 for volume in (0, 30, 31):
     image(f"one/{volume}.nii.gz", scene.data[..., volume])
 wanted = [picture(f"{volume}.png", f"one/{volume}.nii.gz") for volume in (0, 30, 31)]
-check(len(set(wanted)) == 3, "three volumes are three pictures")
+check(len(set(wanted)) == 3, "three volumes give three pictures")
 write_dwi("dwi.nrrd", scene)
 write_dwi("first.nrrd", scene, list_axis=0)
 image("dwi.nii.gz", scene.data)
 np.savetxt("dwi.bval", scene.b[None], fmt="%g")
 np.savetxt("dwi.bvec", scene.gradients.T, fmt="%.6f")
 image("plain.nii.gz", scene.data)
-check(picture("x.png", "plain.nii.gz") == wanted[0], "without b-values at its first volume")
+check(picture("x.png", "plain.nii.gz") == wanted[0], "without b-values: the first volume")
 for name in ("dwi.nrrd", "first.nrrd", "dwi.nii.gz"):
-    check(picture("x.png", name) == wanted[1], f"{name} opens at its first b=0")
+    check(picture("x.png", name) == wanted[1], f"{name} shows its first b=0")
 done = hotfiber("view", "dwi.nii.gz", "--screenshot", "x.png", "--size", "20x20")
-check("32 volumes: the first with b=0, number 30 from 0" in done.stderr, done.stderr)
-# behind the glyphs of a run it is the same image
+check("the first with b=0 (number 30" in done.stderr, done.stderr)
+# the same image behind the glyphs of a run
 works("run", "-i", "dwi.nrrd", "-o", "out", "--quiet")
 names = ["--background", "dwi", "--glyph", "none"]
-check(picture("x.png", "out", "dwi.nii.gz", *names) == wanted[1], "behind the glyphs too")
+check(picture("x.png", "out", "dwi.nii.gz", *names) == wanted[1], "behind the glyphs")
 
 
 def pixels(png):
@@ -61,7 +61,7 @@ def pixels(png):
         data += png[at + 8:at + 8 + size] if png[at + 4:at + 8] == b"IDAT" else b""
         at += 12 + size
     lines = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
-    rows = np.zeros((height + 1, width + 1, channels), int)  # a line above and a pixel before, of zeros
+    rows = np.zeros((height + 1, width + 1, channels), int)  # padded by a zero row above and a zero column before
     for y, line in enumerate(lines, 1):
         for x, some in enumerate(line[1:].reshape(width, channels).astype(int), 1):
             left, up, corner = rows[y, x - 1], rows[y - 1, x], rows[y - 1, x - 1]
@@ -71,7 +71,7 @@ def pixels(png):
     return rows[1:, 1:, :3]
 
 
-# the tissues of a run with msmt: white matter blue, grey matter green, CSF red, what is below 0 black
+# the tissues of a run with msmt: white matter blue, grey matter green, CSF red, negative values black
 size = scene.data.shape[:3]
 third, tissues = size[0] // 3, np.zeros(size + (3,))
 for t in range(3):

@@ -1,6 +1,5 @@
-# Every key and every use of the mouse in a real window: what the viewer says changed, the picture on the screen
-# changed, and a second press of a switch brings the very same picture back. Then resizing, full screen, reading again,
-# dropping, quitting.
+# Every key and mouse gesture in a real window: the state and the picture on the screen change, and toggling a switch
+# twice restores the picture. Then resizing, full screen, reloading, dropping files, quitting.
 import os
 import re
 import signal
@@ -12,7 +11,7 @@ from screen import PATIENCE, Screen, VIEWER, Viewer, check, end, need_tools, pow
 
 need_tools()
 ORDER, SIZE = 4, (8, 7, 6)
-VECTORS, ORIGIN = [(-2, 0, 0), (0, 2, 0), (0, 0, 2)], (7, -6, -5)  # the first axis runs to the left
+VECTORS, ORIGIN = [(-2, 0, 0), (0, 2, 0), (0, 0, 2)], (7, -6, -5)  # the first axis points to the left
 
 
 def grown(i):
@@ -20,8 +19,8 @@ def grown(i):
 
 
 def write_data(folder, turn=0., size=SIZE, late=0):
-    """Two fibres at 90 degrees in every voxel that turn over the volume and grow to the left; an image that grows along
-    every axis."""
+    """Two fibres at 90 degrees in every voxel, rotating over the volume and growing to the left; an image that
+    increases along every axis."""
     tensors = np.zeros((16, *size))
     peaks = np.zeros((9, *size))
     image = np.zeros(size)
@@ -40,7 +39,7 @@ def write_data(folder, turn=0., size=SIZE, late=0):
 
 
 def test_switches(view):
-    """Keys that a second press undoes: (label, key, setting, value after)."""
+    """Toggle keys: (label, key, setting, value after one press)."""
     screen = view.screen
     for label, key, name, value in [
             ("F", "f", "crosshair", "off"), ("V", "v", "values", "on"), ("M", "m", "image", "off"),
@@ -60,8 +59,8 @@ def test_switches(view):
 
 
 def test_steps(view):
-    """Keys that change a setting, one after the other: each a key, what it must then be, and its label. The last of a
-    run leads back to where it began, and to the same picture."""
+    """Sequences of keys that change a setting: each a key, the expected value, and its label. The last key of a
+    sequence restores the first value and picture."""
     screen = view.screen
     middle = view.state()["voxel"]
     voxel = lambda axis, step: ",".join(str(int(v) + (step if a == axis else 0))
@@ -90,7 +89,7 @@ def test_steps(view):
             if label:
                 driven.add(label)
         view.wait_picture(f"{run[-1][0]}: all is as before {run[0][0]}", lambda now: same(now, first))
-    # the threshold: three steps are more than the smallest glyphs have
+    # three steps of the threshold hide the smallest glyphs
     first = view.picture()
     for step in range(3):
         screen.xdotool("key", "bracketright")
@@ -104,8 +103,8 @@ def test_steps(view):
 
 
 def drag(view, button, path, modifier=None, behind=False):
-    """Moves the pointer along the path with a button (and a key) held; behind: while the viewer stands still. The
-    picture before, and the places that the pointer hides."""
+    """Moves the pointer along the path with a button (and a key) held; behind: while the viewer is stopped. Returns the
+    picture before, and the positions that the pointer hides."""
     screen = view.screen
     places = [path[0], path[-1]]
     screen.xdotool("mousemove", *path[0])
@@ -118,7 +117,7 @@ def drag(view, button, path, modifier=None, behind=False):
     screen.xdotool("mousedown", button)
     for place in path[1:]:
         screen.xdotool("mousemove", *place)
-    # the viewer counts a tremble of the hand from where it began, so its pointer may stay behind by that much
+    # the viewer ignores small movements at first, so its pointer may lag by that much
     screen.xdotool("mouseup", button)
     if modifier:
         screen.xdotool("keyup", modifier)
@@ -131,7 +130,7 @@ def test_mouse(view):
     screen = view.screen
     numbers = lambda text: np.array([float(n) for n in text.split(",")])
     start = view.state()
-    # left: the crosshair, and the voxel is printed
+    # left: moves the crosshair and prints the voxel
     before, places = drag(view, 1, [(300, 200)])
     after = view.wait_state("left click", picks="1", values="on", voxel=lambda text: text != start["voxel"])
     view.wait_picture("left click shows", lambda now: not same(now, before), places)
@@ -141,27 +140,27 @@ def test_mouse(view):
     i, j, k = map(int, after["voxel"].split(","))
     ras = re.search(r"RAS +(\S+) (\S+) (\S+) mm", view.printed())
     expected = np.array(ORIGIN) + i * np.array(VECTORS[0]) + j * np.array(VECTORS[1]) + k * np.array(VECTORS[2])
-    check(ras and np.allclose([float(n) for n in ras.groups()], expected), f"its place {expected}: {view.printed()}")
-    check(re.search(r"t1 +%g\n" % (10 + 20 * i + 7 * j + 3 * k), view.printed()), f"its value: {view.printed()}")
+    check(ras and np.allclose([float(n) for n in ras.groups()], expected), f"position {expected}: {view.printed()}")
+    check(re.search(r"t1 +%g\n" % (10 + 20 * i + 7 * j + 3 * k), view.printed()), f"value: {view.printed()}")
     angle = .25 * i + .1 * j + .2 * k
     first = np.array([np.cos(angle), np.sin(angle), 0])
     line = re.search(r"\n  1 +(\S+) +(\S+) +(\S+) +(\S+)\n", view.printed())
     check(line and abs(float(line[1]) - .6 * grown(i)) < 1e-4 and
           abs(abs(np.dot([float(n) for n in line.groups()[1:]], first)) - 1) < 1e-3,
           f"its fibre {first}: {view.printed()}")
-    check("1 to 2 90.0°" in view.printed(), f"the angle: {view.printed()}")
+    check("1 to 2 90.0°" in view.printed(), f"angle: {view.printed()}")
     drag(view, 1, [(330, 260)])
     view.wait_state("another click", picks="2")
-    check(wait_for(lambda: view.printed().count("voxel ") == 2, "printed as well"), "two voxels are printed")
+    check(wait_for(lambda: view.printed().count("voxel ") == 2, "the second voxel"), "two voxels are printed")
     screen.xdotool("key", "v")
     view.wait_state("panel away", values="off")
     driven.add("Left")
-    # dragged, the crosshair follows
+    # the crosshair follows a drag
     where = view.state()["voxel"]
     drag(view, 1, [(300, 200), (320, 240), (350, 300)])
     view.wait_state("left drag", picks="3", voxel=lambda text: text != where, values="off")
 
-    # the wheel: a slice on and back
+    # the wheel: next slice and back
     slice_of = lambda text: int(text.split(",")[2])
     at = slice_of(view.state()["voxel"])
     before = view.picture()
@@ -183,7 +182,7 @@ def test_mouse(view):
     screen.xdotool("key", "Escape")
     view.wait_state("Esc", window="auto")
     driven.add("Esc")
-    # a viewer that is behind: the press counts from where it was, not from where the pointer is by the time it is read
+    # a slow viewer: a press counts at its position, not at the pointer's position when it is processed
     before, places = drag(view, 3, [(300, 200), (330, 200), (360, 200)], behind=True)
     view.wait_state("late right drag", window=lambda text: text != "auto" and
                     np.allclose(numbers(text), bright, atol=1e-3 * np.ptp(bright)))
@@ -194,7 +193,7 @@ def test_mouse(view):
         before, places = drag(view, button, [(300, 200), (330, 215), (360, 230)], modifier)
         view.wait_state("pan", center=lambda text: text != "auto")
         view.wait_picture("pan shows", lambda now: not same(now, before), places)
-        # what was at the press is at the release: the picture moved by the drag
+        # the picture has moved by the drag
         now = view.picture()
         screen.xdotool("key", "r")
         view.wait_state("R", center="auto", zoom="1", tilt="0,0,0")
@@ -204,7 +203,7 @@ def test_mouse(view):
     drag(view, 3, [(300, 200), (300, 190), (300, 184)], "shift")
     view.wait_state("shift right drag", voxel=lambda text: slice_of(text) == at + 2)
     driven.add("Shift right drag")
-    # Ctrl: turn and roll, and L puts it straight
+    # Ctrl: turn and roll; L resets the tilt
     before, places = drag(view, 1, [(300, 200), (330, 215), (360, 230)], "ctrl")
     view.wait_state("turn", tilt=lambda text: np.abs(numbers(text)).max() > 5)
     view.wait_picture("turn shows", lambda now: not same(now, before), places)
@@ -220,7 +219,7 @@ def test_mouse(view):
     screen.xdotool("key", "r")
     view.wait_state("R", tilt="0,0,0")
     driven.update(["Ctrl drag", "Ctrl right drag", "L"])
-    # Ctrl and the wheel: zoom about the pointer, there and back
+    # Ctrl and the wheel: zoom about the pointer, in and out
     screen.xdotool("mousemove", 250, 300)
     view.wait_state("the pointer is there", pointer="250.00,300.00")
     screen.xdotool("keydown", "ctrl", "click", 4, "keyup", "ctrl")
@@ -257,25 +256,25 @@ def test_window(view, files):
     screen.xdotool("key", "F11")
     view.wait_state("a window again", width="640", height="480")
     driven.add("F11")
-    # files that change are read again
+    # changed files are read again
     before = view.picture()
     write_data(os.path.dirname(files[0]), turn=.7, late=2)
-    view.wait_picture("changed files show by themselves", lambda now: not same(now, before))
-    # what is half written leaves the view as it is, and says so when asked for
+    view.wait_picture("changed files are shown without a key", lambda now: not same(now, before))
+    # half-written files leave the view unchanged; Shift+R reports them
     whole = open(files[0], "rb").read()
     calm = view.wait_state("calm", voxels=str(np.prod(SIZE)))
     before = view.picture()
     with open(files[0], "wb") as file:
         file.write(whole[:len(whole) // 2])
     screen.xdotool("key", "shift+r")
-    view.wait_picture("a message lies over the picture", lambda now: not same(now, before))
-    check(view.state()["voxels"] == calm["voxels"], "the view stays")
+    view.wait_picture("a message is shown", lambda now: not same(now, before))
+    check(view.state()["voxels"] == calm["voxels"], "the view is unchanged")
     check(wait_for(lambda: "tensors.nrrd" in view.errors(), "the log says which file"), view.errors())
     screen.xdotool("key", "f", "f")
-    view.wait_picture("the next key takes the message away", lambda now: same(now, before))
-    # whole again, and of another size: the view begins anew
+    view.wait_picture("the next key dismisses the message", lambda now: same(now, before))
+    # complete again, with another size: the view is reset
     write_data(os.path.dirname(files[0]), size=(5, 4, 3), late=4)
-    view.wait_state("whole again", voxels="60", voxel="2,2,1", center="auto")
+    view.wait_state("complete again", voxels="60", voxel="2,2,1", center="auto")
     write_data(os.path.dirname(files[0]), late=6)
     screen.xdotool("key", "shift+r")
     view.wait_state("Shift+R", voxels=str(np.prod(SIZE)))
@@ -285,7 +284,7 @@ def test_window(view, files):
 def test_drop(view):
     helper = os.path.join(os.environ["HOT_BUILD"], "bin", "test_viz_drop_file")
     if not os.path.exists(helper):
-        print("no Xlib here: nothing is dropped")
+        print("no Xlib: dropping is not tested")
         return
     tensors, peaks, image = write_data("other place", turn=1.3, size=(4, 4, 4))
 
@@ -295,13 +294,13 @@ def test_drop(view):
         check(done.returncode == 0, f"drop {paths}: {done.stdout.decode()}")
     drop(tensors)
     view.wait_state("dropped tensors", voxels="64", title="tensors.nrrd")
-    drop(image)  # no scene of its own: a background of what is there
+    drop(image)  # an image alone: becomes the background of the current scene
     view.wait_state("dropped image", voxels="64", background="t1")
     before = view.picture()
     open("broken.nrrd", "w").write("NRRD0004\ntype: float\n")
     drop("broken.nrrd")
-    view.wait_picture("what cannot be opened is said", lambda now: not same(now, before))
-    check(view.state()["voxels"] == "64", "and the view stays")
+    view.wait_picture("an error is shown", lambda now: not same(now, before))
+    check(view.state()["voxels"] == "64", "the view is unchanged")
     check("broken.nrrd" in view.errors(), f"the log names it: {view.errors()}")
 
 
@@ -311,7 +310,7 @@ def run_without(environment, *arguments):
 
 
 def test_no_window(files):
-    """No display, no OpenGL, too old an OpenGL: one line that says what would help, and status 1."""
+    """No display, no OpenGL, or an old OpenGL: status 1 and one line that suggests --screenshot."""
     nowhere = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     blind = Screen(arguments=["-extension", "GLX"])
     old = Screen()
@@ -327,7 +326,7 @@ def test_no_window(files):
 
 
 def test_fine_screen(files):
-    """On a screen of twice the density everything is twice as large, and text is made for it."""
+    """On a screen of twice the resolution everything is twice as large, including text."""
     screen = Screen(size=(1400, 1100))
     if not screen.set_resource("Xft.dpi:\t192\n"):
         return
@@ -352,9 +351,9 @@ driven.add("Q")
 screen.close()
 test_no_window(files)
 test_fine_screen(files)
-# every row of the README's table, which a unit test compares with the program's, was driven
+# every row of the README's table was tested (a unit test compares it with the program's table)
 readme = open(os.path.join(os.environ["HOT_SOURCE"], "README.md")).read()
 rows = re.findall(r"^\| (?:Mouse|View|Glyphs|Image|Annotations|Window) \| (.*) \|$", readme, re.M)
 labels = {label for row in rows for label in re.findall(r"`([^`]*)`", row)}
-check(len(rows) == 6 and labels == driven, f"not driven: {labels - driven}; not in the table: {driven - labels}")
+check(len(rows) == 6 and labels == driven, f"not tested: {labels - driven}; not in the table: {driven - labels}")
 end()

@@ -9,7 +9,7 @@ const int hot_sphere_parts[HOT_SPHERES] = {1, 3, 4, 9, 16, 25, 36, 64, 100, 144,
 
 /* ---- Spheres ---------------------------------------------------------------------------------------------- */
 
-/* Corners of an icosahedron: the two poles and two rings of five. */
+/* Corners of an icosahedron: two poles and two rings of five. */
 static void icosahedron_corner(int corner, double v[3])
 {
     const double z = 1 / sqrt(5), across = 2 / sqrt(5), fifth = 1.2566370614359172;
@@ -25,7 +25,7 @@ static void icosahedron_corner(int corner, double v[3])
     v[2] = ring ? -z : z;
 }
 
-/* Its faces, counter-clockwise from outside. */
+/* Faces, counter-clockwise seen from outside. */
 static void icosahedron_face(int face, int corner[3])
 {
     int place = face % 5, next = (place + 1) % 5;
@@ -36,10 +36,10 @@ static void icosahedron_face(int face, int corner[3])
     memcpy(corner, faces[face / 5], sizeof faces[0]);
 }
 
-/* Vertices are found again on shared edges by their place: corners, then the inner points of edges, then of faces. */
+/* Builds vertices once although faces share edges. Order: corners, inner points of edges, inner points of faces. */
 struct builder {
     int level;
-    int edge[12][12]; /* number of the first inner point of an edge, -1 = not made yet */
+    int edge[12][12]; /* number of an edge's first inner point; -1 = not built yet */
     size_t vertices;
     float (*vertex)[3];
 };
@@ -52,7 +52,7 @@ static uint16_t put_vertex(struct builder *builder, const double v[3])
     return (uint16_t)builder->vertices++;
 }
 
-/* Point at step of level on the way from corner a to b. */
+/* Point number `step` of `level` from corner a to corner b. */
 static uint16_t on_edge(struct builder *builder, int a, int b, int step)
 {
     if (a > b)
@@ -65,7 +65,7 @@ static uint16_t on_edge(struct builder *builder, int a, int b, int step)
         icosahedron_corner(b, to);
         builder->edge[a][b] = (int)builder->vertices;
         for (int s = 1; s < builder->level; s++) {
-            /* equal angles along the edge: triangles of more equal size than equal steps on the chord */
+            /* equal angles along the edge give triangles of more equal size than equal steps on the chord */
             const double whole = acos(1 / sqrt(5)), t = whole * s / builder->level;
             double v[3];
             for (int d = 0; d < 3; d++)
@@ -76,8 +76,8 @@ static uint16_t on_edge(struct builder *builder, int a, int b, int step)
     return (uint16_t)(builder->edge[a][b] + step - 1);
 }
 
-/* Three triangles about the middle of a face: with the neighbour's they make 60 of nearly equal size, the vertices of
- * an icosahedron and a dodecahedron together. */
+/* Three triangles around the centre of a face. All faces together make 60 nearly equal triangles; their vertices are
+ * those of an icosahedron and a dodecahedron. */
 static void put_star(struct builder *builder, const int corner[3], const double at[3][3], uint16_t (*triangle)[3])
 {
     double middle[3];
@@ -96,9 +96,10 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
     struct builder builder = {.level = level};
     uint16_t row[33], below[33];
     memset(sphere, 0, sizeof *sphere);
-    if (parts < 1 || parts > HOT_SPHERE_PARTS_MOST || (level * level != parts && !star))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a sphere of %d triangles a face: 3, or a square up to %d",
-                                parts, HOT_SPHERE_PARTS_MOST);
+    if (parts < 1 || parts > HOT_MAX_SPHERE_PARTS || (level * level != parts && !star))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a sphere of %d triangles per face; must be 3 or a square up to %d", parts,
+                                HOT_MAX_SPHERE_PARTS);
     sphere->parts = parts;
     sphere->vertices = 10 * (size_t)parts + 2;
     sphere->triangles = 20 * (size_t)parts;
@@ -126,7 +127,7 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
             put_star(&builder, corner, (const double (*)[3])at, sphere->triangle + 3 * face);
             continue;
         }
-        /* row r of the face has r + 1 points, from the edge 0-1 to the edge 0-2 */
+        /* row r of the face has r + 1 points, from edge 0-1 to edge 0-2 */
         row[0] = (uint16_t)corner[0];
         for (int r = 1; r <= level; r++) {
             below[0] = on_edge(&builder, corner[0], corner[1], r);
@@ -136,7 +137,7 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
                     below[c] = on_edge(&builder, corner[1], corner[2], c);
                     continue;
                 }
-                /* between the points of the two edges, and so on the other two pairs of edges: their mean */
+                /* the mean over the three pairs of edges of the point between them */
                 const int part[3] = {level - r, r - c, c};
                 const double whole = acos(1 / sqrt(5));
                 double v[3] = {0, 0, 0};
@@ -169,7 +170,7 @@ void hot_sphere_free(hot_context *context, hot_sphere *sphere)
 hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_sphere *half)
 {
     uint16_t *number = hot_context_calloc(context, sphere->vertices,
-                                          sizeof *number); /* of a vertex in the half, plus 1 */
+                                          sizeof *number); /* of a vertex in the half, plus 1; 0 = not used */
     *half = (hot_sphere){.parts = sphere->parts, .triangles = sphere->triangles / 2};
     half->vertex = hot_context_alloc(context, sphere->vertices, sizeof *half->vertex);
     half->triangle = hot_context_alloc(context, half->triangles, sizeof *half->triangle);
@@ -178,7 +179,7 @@ hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_
         hot_sphere_free(context, half);
         return HOT_ERROR_MEMORY;
     }
-    for (size_t t = 0; t < half->triangles; t++) /* the first ten faces are each opposite to one of the last ten */
+    for (size_t t = 0; t < half->triangles; t++) /* each of the first ten faces is opposite to one of the last ten */
         for (int c = 0; c < 3; c++) {
             const uint16_t old = sphere->triangle[t][c];
             if (!number[old]) {
@@ -199,17 +200,17 @@ hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_
     return HOT_OK;
 }
 
-/* The longest edges are this angle, divided by the square root of the parts. */
+/* Angle of the longest edges, times the square root of the number of parts. */
 static const double EDGE = 1.18;
 
-/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes
- * are within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
+/* Permitted distance from the true outline, in pixels, at the tip of the sharpest possible lobe; typical lobes stay
+ * within a third of it. Large glyphs have a stricter limit, because corners of their outline would be visible. */
 static double tolerance(double radius) { return fmin(1, fmax(0.3, 10 / radius)); }
 
 int hot_glyph_detail(int order, double radius)
 {
-    /* Between two vertices an angle h apart a triangle is below the surface by R (1 + s) h^2 / 8, where s = -r''/r is
-     * the sharpness of the surface: m at the tip of x^m. */
+    /* Between vertices at an angle h, a triangle is R (1 + s) h^2 / 8 below the surface. s = -r''/r is the sharpness, m
+     * at the tip of x^m. */
     const double parts = EDGE * EDGE * radius * (1 + order) / (8 * tolerance(radius));
     int detail = 0;
     while (detail < HOT_SPHERES - 1 && hot_sphere_parts[detail] < parts)
@@ -217,7 +218,7 @@ int hot_glyph_detail(int order, double radius)
     return detail;
 }
 
-int hot_glyph_detail_of(int triangles)
+int hot_glyph_nearest_detail(int triangles)
 {
     int best = 0;
     for (int detail = 1; detail < HOT_SPHERES; detail++)
@@ -228,9 +229,9 @@ int hot_glyph_detail_of(int triangles)
 
 double hot_glyph_bend(int order, int parts)
 {
-    /* The middle of an edge is h^2 / 8 too low, the mean of a triangle of shorter edges less. With this factor the
-     * areas that surfaces cover are within 1 % of the true ones from 180 triangles on and 3 % at 80 (without, a quarter
-     * is missing at order 8 and 180); at 60, for glyphs of few pixels, order 8 still lacks 14 %. */
+    /* An edge's midpoint is h^2 / 8 too low, the mean over a triangle less. With this factor projected areas are within
+     * 1 % of the true ones from 180 triangles on and within 3 % at 80; uncorrected, order 8 with 180 triangles loses a
+     * quarter. 60 triangles, for glyphs of a few pixels, still lose 14 % at order 8. */
     return 0.072 * (1 + order) * EDGE * EDGE / parts;
 }
 
@@ -238,7 +239,7 @@ double hot_glyph_bend(int order, int parts)
 
 enum { SCAN_PARTS = 16, SCAN = HOT_GLYPH_SCAN };
 
-/* The monomials of a direction times their multiplicities: A v^m = form . tensor. */
+/* Monomials of a direction times their multiplicities: A v^m = form . tensor. */
 static void fill_form(int terms, const int *exponents, const double *multiplicity, const double v[3], float *form,
                       size_t step)
 {
@@ -251,14 +252,14 @@ static void fill_form(int terms, const int *exponents, const double *multiplicit
     }
 }
 
-/* A better direction than the best one of the scan: x <- A x^(m-1), which climbs wherever the surface is convex near
- * its tip; the best of the walk counts, so that it never makes things worse. */
+/* Improves the best direction of the scan by x <- A x^(m-1), which ascends where the surface is convex near its tip.
+ * Returns the best value of all steps, so the result is never worse than the start. */
 static float climb(int order, int terms, const float *tensor, const float start[3], float best)
 {
     double values[HOT_GLYPH_TERMS], x[3] = {start[0], start[1], start[2]}, g[3];
     for (int t = 0; t < terms; t++)
         values[t] = tensor[t];
-    for (int step = 0; step < HOT_GLYPH_WALK; step++) {
+    for (int step = 0; step < HOT_GLYPH_CLIMB_STEPS; step++) {
         double value = hot_symtensor_gradient_f64(order, 3, values, x, g);
         double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
         if (value > best)
@@ -310,7 +311,8 @@ hot_status hot_glyph_scan_make(hot_context *context, int order, hot_glyph_scan *
         status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)
         status = hot_symtensor_multiplicity(order, 3, multiplicity);
-    /* one of each pair v, -v: even orders cannot tell them apart; the rest of SCAN stays 0 and counts as value 0 */
+    /* one of each pair v, -v: even orders have the same value there. Unused entries of SCAN are zero directions of
+     * value 0 */
     for (size_t v = 0; status == HOT_OK && v < sphere.vertices && found < SCAN; v++) {
         const float *x = sphere.vertex[v];
         if (x[2] < -1e-6f || (fabsf(x[2]) <= 1e-6f && (x[1] < -1e-6f || (fabsf(x[1]) <= 1e-6f && x[0] < 0))))

@@ -11,10 +11,10 @@ static const float RIM_ALPHA = 0.7f;
 enum {
     BALL_RINGS = 12,
     BALL_SECTORS = 48,
-    ITEM_VERTICES = 54 /* most of any item but text and ball: a round rectangle */
+    ITEM_VERTICES = 54 /* upper bound for all items except text and ball; that of a round rectangle */
 };
 
-/* ---- The list -------------------------------------------------------------------------------------------- */
+/* ---- Display list ---------------------------------------------------------------------------------------- */
 
 void hot_draw_list_begin(hot_context *context, const hot_text *text, hot_draw_list *list)
 {
@@ -36,7 +36,7 @@ void hot_draw_list_free(hot_draw_list *list)
     memset(list, 0, sizeof *list);
 }
 
-/* Room for `more` things of `size` bytes behind `used` of them; 0 when memory is short. */
+/* Makes room for `more` things of `size` bytes after `used` of them; returns 0 without memory. */
 static int reserve(hot_draw_list *list, void **things, size_t used, size_t *capacity, size_t more, size_t size)
 {
     if (used + more <= *capacity)
@@ -55,7 +55,7 @@ static int reserve(hot_draw_list *list, void **things, size_t used, size_t *capa
     return 1;
 }
 
-/* A new item, or one that is thrown away when memory is short. */
+/* A new item; without memory, a spare one that is not drawn. */
 static hot_draw_item *add_item(hot_draw_list *list, hot_draw_kind kind, double x, double y, double x2, double y2)
 {
     void *items = list->items;
@@ -134,7 +134,7 @@ typedef struct mesh {
     size_t count;
 } mesh;
 
-/* A place in the atlas, in its pixels. */
+/* A position in the atlas, pixels. */
 typedef struct texel {
     float u, v;
 } texel;
@@ -152,7 +152,7 @@ static void put_vertex(mesh *to, float x, float y, texel at, hot_rgba color)
         vertex->rgba[c] = (uint8_t)lroundf(255 * fminf(fmaxf(parts[c], 0), 1));
 }
 
-/* A rectangle from x y to x2 y2 that shows the atlas from p to q. */
+/* A rectangle from x y to x2 y2 with the atlas's part from p to q. */
 static void put_quad(mesh *to, float x, float y, float x2, float y2, texel p, texel q, hot_rgba top, hot_rgba bottom)
 {
     put_vertex(to, x, y, p, top);
@@ -189,14 +189,14 @@ static void put_round(mesh *to, const hot_draw_item *item)
     put_area(to, item->x2 - r, item->y + r, item->x2, item->y2 - r, item->color, item->color);
 }
 
-/* A line whose edges fade over half a pixel to each side, so that slanted ones are smooth. */
+/* A line with antialiased edges: alpha fades over half a pixel on each side. */
 static void put_line(mesh *to, const hot_draw_item *item)
 {
     float dx = item->x2 - item->x, dy = item->y2 - item->y, length = sqrtf(dx * dx + dy * dy);
     if (!(length > 0))
         return;
     const float nx = -dy / length, ny = dx / length, half = item->size / 2;
-    /* upright and level lines end on whole pixels by themselves */
+    /* vertical and horizontal lines already end on whole pixels */
     const float fade = fabsf(nx) < 1e-6f || fabsf(ny) < 1e-6f ? 0 : 0.5f;
     const float offset[4] = {-half - fade, -half + fade, half - fade, half + fade};
     hot_rgba clear = item->color;
@@ -223,7 +223,7 @@ static size_t count_letters(const char *text)
     return count;
 }
 
-/* The letters' rims, all of them first, then the letters. */
+/* All dark rims first, then the letters. */
 static void put_text(mesh *to, const hot_draw_item *item, const char *text)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -260,7 +260,7 @@ static void put_ball(mesh *to, const hot_draw_item *item)
             float points[4][2];
             hot_rgba colors[4];
             for (int corner = 0; corner < 4; corner++) {
-                /* even steps of the angle from the viewer: small triangles where the colours change fast */
+                /* equal steps of the angle from the viewer: triangles are small where colours change fast */
                 const float tilt = 1.5707963f * (float)(ring + (corner & 1)) / BALL_RINGS;
                 const float turn = 6.2831853f * (float)(sector + (corner >> 1)) / BALL_SECTORS;
                 const float screen[3] = {sinf(tilt) * cosf(turn), sinf(tilt) * sinf(turn), cosf(tilt)};

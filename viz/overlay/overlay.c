@@ -9,17 +9,17 @@
 
 struct hot_overlay {
     hot_context *context;
-    hot_text *text;       /* NULL until something is to be written */
-    unsigned version;     /* of the atlas: grows when the font is made anew */
+    hot_text *text;       /* NULL until text is needed */
+    unsigned version;     /* of the atlas; counts its changes */
     hot_draw_list list;
     hot_overlay_mesh mesh;
     hot_overlay_vertex *vertices;
-    struct {              /* what the words about a voxel were made from */
+    struct {              /* inputs of `values` */
         const void *scene, *tensors, *peaks;
         double stamp;
         int voxel[3];
     } described;
-    char *values;         /* those words, NULL = none yet */
+    char *values;         /* description of the voxel; NULL = not computed */
     hot_context *values_context;
     char message[512];    /* "" = none */
 };
@@ -33,7 +33,7 @@ hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay)
     return HOT_OK;
 }
 
-static void forget_values(hot_overlay *overlay)
+static void free_values(hot_overlay *overlay)
 {
     if (overlay->values)
         hot_context_free(overlay->values_context, overlay->values);
@@ -45,7 +45,7 @@ void hot_overlay_destroy(hot_overlay **overlay)
     hot_overlay *gone = overlay ? *overlay : NULL;
     if (!gone)
         return;
-    forget_values(gone);
+    free_values(gone);
     if (gone->text)
         hot_draw_list_free(&gone->list);
     hot_text_destroy(gone->context, &gone->text);
@@ -54,7 +54,7 @@ void hot_overlay_destroy(hot_overlay **overlay)
     *overlay = NULL;
 }
 
-int hot_overlay_say(hot_overlay *overlay, const char *message)
+int hot_overlay_set_message(hot_overlay *overlay, const char *message)
 {
     char before[sizeof overlay->message];
     memcpy(before, overlay->message, sizeof before);
@@ -62,8 +62,8 @@ int hot_overlay_say(hot_overlay *overlay, const char *message)
     return strcmp(before, overlay->message) != 0;
 }
 
-/* Letters of the size asked for. */
-static hot_status need_text(hot_overlay *overlay, double scale)
+/* Creates the atlas for a text size. */
+static hot_status ensure_text(hot_overlay *overlay, double scale)
 {
     if (overlay->text && overlay->text->scale == scale)
         return HOT_OK;
@@ -80,8 +80,8 @@ static hot_status need_text(hot_overlay *overlay, double scale)
     return HOT_OK;
 }
 
-/* The words about the crosshair's voxel; found anew only when it moved or the data changed. */
-static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
+/* Describes the crosshair's voxel again if it has moved or the data have changed. */
+static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
 {
     const void *tensors = scene->tensors ? scene->tensors : scene->device_tensors;
     const int same = overlay->values && overlay->described.scene == scene &&
@@ -90,7 +90,7 @@ static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, cons
                      memcmp(overlay->described.voxel, voxel, sizeof overlay->described.voxel) == 0;
     if (same)
         return HOT_OK;
-    forget_values(overlay);
+    free_values(overlay);
     overlay->values_context = scene->context;
     overlay->described.scene = scene;
     overlay->described.tensors = tensors;
@@ -112,10 +112,10 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
             hot_overlay_add_crosshair(&page, viewport);
         hot_overlay_add_orientation(&page, viewport);
         hot_overlay_add_caption(&page, viewport);
-        if (v == 0 || viewport->space) /* linked planes have one scale */
+        if (v == 0 || viewport->space) /* linked planes share one scale */
             hot_overlay_add_scale_bar(&page, viewport);
     }
-    if (layout.count > 1) { /* what is one picture and what is the next */
+    if (layout.count > 1) { /* separators between the views */
         const hot_viewport *last = &layout.viewport[layout.count - 1];
         const double thick = fmax(1, round(page.unit));
         const hot_rgba color = {0.35f, 0.37f, 0.40f, 1};
@@ -126,7 +126,7 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
         hot_overlay_add_status(&page);
         hot_overlay_add_legend(&page);
         if (state->show_values) {
-            status = need_values(overlay, scene, state->voxel);
+            status = update_values(overlay, scene, state->voxel);
             if (status == HOT_OK)
                 hot_overlay_add_values(&page, overlay->values);
         }
@@ -144,10 +144,10 @@ hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const
     *mesh = NULL;
     overlay->mesh = (hot_overlay_mesh){0};
     if (!state->show_annotations && !state->show_help && !overlay->message[0] && state->mode != HOT_VIEW_PLANES) {
-        *mesh = &overlay->mesh; /* nothing to write: no font is needed */
+        *mesh = &overlay->mesh; /* no text: works without a font */
         return HOT_OK;
     }
-    hot_status status = need_text(overlay, state->pixel_ratio);
+    hot_status status = ensure_text(overlay, state->pixel_ratio);
     if (status != HOT_OK)
         return status;
     hot_draw_list_clear(&overlay->list);

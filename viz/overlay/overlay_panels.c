@@ -1,10 +1,10 @@
-/* Status, legend, the voxel's values, and the help. */
+/* Status, legend, values of the voxel, help. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "scene/color.h"
-#include "window/input.h"
+#include "input/input.h"
 #include "overlay_parts.h"
 
 static hot_rgba opaque(const double rgb[3]) { return (hot_rgba){(float)rgb[0], (float)rgb[1], (float)rgb[2], 1}; }
@@ -24,7 +24,7 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     if (image) {
         hot_scene_value(scene, image, index, sample);
         if (image->own_grid && isnan(sample[0]))
-            value[0] = '\0'; /* the crosshair is beyond the image */
+            value[0] = '\0'; /* the crosshair is outside the image */
         else if (image->components == 1)
             snprintf(value, sizeof value, "%s %.4g", image->name, (double)sample[0]);
         else
@@ -40,9 +40,9 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     snprintf(place[1], sizeof place[1], "%.1f %.1f %.1f mm", ras[0] + 0., ras[1] + 0., ras[2] + 0.);
     const char *const words[4] = {place[0], place[1], value, fibers};
     const hot_viewport *last = &page->layout->viewport[page->layout->count - 1];
-    if (page->layout->count > 1 && page->state->show_values) /* the panel lies there, and has it all */
+    if (page->layout->count > 1 && page->state->show_values) /* the panel is in the same place and shows all of this */
         return;
-    if (page->layout->count > 1) { /* below the caption of the 3-D view, where there is room */
+    if (page->layout->count > 1) { /* below the caption of the 3-D view */
         double y = last->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
         for (int w = 0; w < 4; w++)
             if (words[w][0])
@@ -55,7 +55,7 @@ void hot_overlay_add_status(const hot_overlay_page *page)
         if (words[w][0])
             snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", w ? "    " : "", words[w]);
     double y = last->height - 12 * page->unit;
-    /* where the picture is narrow it goes above the letter in the middle */
+    /* in narrow pictures: above the orientation letter in the middle */
     if (!last->space && 50 * page->unit + hot_text_width(page->list->text, HOT_TEXT_PLAIN, line) > last->width / 2)
         y -= hot_overlay_line(page, HOT_TEXT_LETTER);
     hot_draw_text(page->list, 12 * page->unit, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s", line);
@@ -63,7 +63,7 @@ void hot_overlay_add_status(const hot_overlay_page *page)
 
 /* ---- Legend ---------------------------------------------------------------------------------------------- */
 
-/* Round numbers for a bar from low to high: the first at or above low, and the step to the next. */
+/* Round tick values from low to high: returns the first, and the step in *step. */
 static double round_ticks(double low, double high, double *step)
 {
     *step = hot_overlay_round_length((high - low) / 2.5);
@@ -73,15 +73,11 @@ static double round_ticks(double low, double high, double *step)
 static void add_color_bar(const hot_overlay_page *page, double top)
 {
     enum { BANDS = 64 };
-    const hot_view_state *state = page->state;
-    const hot_view_volume *volume =
-        hot_scene_volume(page->scene, strcmp(state->color_by, "auto") ? state->color_by : state->background);
-    if (!volume)
-        volume = hot_scene_volume(page->scene, "auto");
+    double range[2];
+    const hot_view_volume *volume = hot_scene_color_volume(page->scene, page->state, range);
+    const double low = range[0], high = range[1];
     if (!volume || volume->components != 1)
         return;
-    const double low = isnan(state->color_range[0]) ? volume->window[0] : state->color_range[0];
-    const double high = isnan(state->color_range[0]) ? volume->window[1] : state->color_range[1];
     const double unit = page->unit, width = round(12 * unit), x2 = page->layout->width - round(14 * unit),
                  x = x2 - width;
     const double y = round(top + 1.9 * hot_overlay_line(page, HOT_TEXT_PLAIN));
@@ -115,9 +111,9 @@ static void add_fiber_colors(const hot_overlay_page *page, double top)
 {
     const double line = hot_overlay_line(page, HOT_TEXT_PLAIN), ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const double x2 = page->layout->width - 14 * page->unit, side = round(0.8 * ascent);
-    const int most = page->scene->max_fibers < 5 ? page->scene->max_fibers : 5;
+    const int count = page->scene->max_fibers < 5 ? page->scene->max_fibers : 5;
     const int sticks = page->state->glyph == HOT_GLYPH_STICKS;
-    for (int f = 0; f < most; f++) {
+    for (int f = 0; f < count; f++) {
         double rgb[3];
         const double y = top + (1.4 + f) * line;
         hot_color_fiber(f, rgb);
@@ -133,10 +129,10 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
     const hot_view_volume *image = state->show_image ? hot_scene_volume(page->scene, state->background) : NULL;
     const double unit = page->unit, top = 9 * unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     if (image) {
-        const double low = isnan(state->window[0]) ? image->window[0] : state->window[0];
-        const double high = isnan(state->window[0]) ? image->window[1] : state->window[1];
+        double window[2];
+        hot_volume_window(image, state->window, window);
         hot_draw_text(page->list, page->layout->width - 14 * unit, top, 1, HOT_TEXT_PLAIN, HOT_INK, "%s  %.4g to %.4g",
-                      image->name, low + 0., high);
+                      image->name, window[0] + 0., window[1]);
     }
     if (!state->show_colorbar || state->glyph == HOT_GLYPH_NONE)
         return;
@@ -146,7 +142,7 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
     } else if (state->color == HOT_COLOR_FIBER) {
         add_fiber_colors(page, top);
     } else if (state->color == HOT_COLOR_DIRECTION && page->layout->count == 1 && !view->space) {
-        /* 3-D views have theirs with the letters */
+        /* in 3-D views add_ball_letters draws the ball */
         const double radius = 20 * unit,
                      y = page->layout->height - 3.2 * hot_overlay_line(page, HOT_TEXT_PLAIN) - radius;
         double frame[3][3];
@@ -173,8 +169,8 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_MONO), pad = 10 * unit, gap = 24 * unit;
     const double caption = hot_overlay_line(page, HOT_TEXT_PLAIN);
     const hot_viewport *view = &page->layout->viewport[page->layout->count - 1];
-    /* Below the caption; in a plane beside the letters of its left edge and above the status, of several views in the
-     * last, which is 3-D. */
+    /* Below the caption. In a plane: right of the letter at its left edge and above the status. With several views: in
+     * the last, which is 3-D. */
     const double x = round(view->x + (view->space ? 12 : 44) * unit), y = round(view->y + 16 * unit + caption);
     const double under = page->layout->count > 1 ? 10 * unit : 3 * caption;
     const double room = view->y + view->height - y - 2 * pad - under;
@@ -184,9 +180,9 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
         width = fmax(width, hot_text_width(font, HOT_TEXT_MONO, at));
     size_t columns = (lines + fit - 1) / fit;
     const double wide = view->x + view->width - x - 10 * unit - 2 * pad + gap;
-    const size_t most = wide > 2 * (width + gap) ? (size_t)(wide / (width + gap)) : 1;
-    const size_t shown_columns = columns < most ? columns : most;
-    /* what does not fit is said to be missing on the last line */
+    const size_t max_columns = wide > 2 * (width + gap) ? (size_t)(wide / (width + gap)) : 1;
+    const size_t shown_columns = columns < max_columns ? columns : max_columns;
+    /* if lines do not fit, the last line says how many are missing */
     const size_t room_lines = shown_columns * fit, shown = lines <= room_lines ? lines : room_lines - 1;
     const size_t rows = shown_columns > 1 || lines > fit ? fit : lines;
     hot_draw_round(page->list, x, y, x + 2 * pad + (double)shown_columns * (width + gap) - gap,
@@ -207,7 +203,7 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
 
 /* ---- Messages -------------------------------------------------------------------------------------------- */
 
-/* The number of bytes of `text` that fit `room` pixels, broken at a blank if there is one; all of them when it fits. */
+/* Number of bytes of `text` that fit in `room` pixels, up to the last blank if possible. */
 static size_t fitting(const hot_text *font, const char *text, double room)
 {
     size_t blank = 0;
@@ -228,14 +224,14 @@ void hot_overlay_add_message(const hot_overlay_page *page, const char *message)
 {
     enum { LINES = 6 };
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 12 * unit;
-    const double most = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
+    const double max_width = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
     const char *starts[LINES];
     size_t lengths[LINES], lines = 0;
     double widest = 0;
     char piece[512];
     for (const char *at = message; *at && lines < LINES; at += lengths[lines++]) {
         starts[lines] = at;
-        lengths[lines] = fitting(page->list->text, at, most);
+        lengths[lines] = fitting(page->list->text, at, max_width);
         snprintf(piece, sizeof piece, "%.*s", (int)lengths[lines], at);
         widest = fmax(widest, hot_text_width(page->list->text, HOT_TEXT_PLAIN, piece));
     }
@@ -256,13 +252,14 @@ enum { HELP_COLUMNS = 4 };
 typedef struct help_layout {
     int columns;
     int rows;                           /* of the highest column */
-    double width;                       /* of the whole, without its margins */
-    double label[HELP_COLUMNS], help[HELP_COLUMNS]; /* width of the two parts of a column, with the gap behind each */
-    size_t first[HELP_COLUMNS + 1];     /* row of the table that a column begins with */
+    double width;                       /* of all columns, without margins */
+    double label[HELP_COLUMNS], help[HELP_COLUMNS]; /* widths of the two parts of a column, including the gap after
+                                                       each */
+    size_t first[HELP_COLUMNS + 1];     /* first row of the table in each column */
 } help_layout;
 
-/* Breaks groups of rows[] into columns no higher than `height`, in order; how many columns that takes. first[] is
- * filled as far as there is room. */
+/* Breaks groups of rows[] into columns of at most `height` rows. Returns the number of columns. Writes the first
+ * `columns` entries of first[]. */
 static int break_groups(const int *rows, const size_t *starts, size_t groups, int height, int columns, size_t *first)
 {
     int used = 1, filled = 0;
@@ -279,18 +276,19 @@ static int break_groups(const int *rows, const size_t *starts, size_t groups, in
     return used;
 }
 
-/* The table in so many columns, which begin with groups, the highest as low as can be. */
+/* Lays the table out in this number of columns. Columns start with groups and have the smallest possible maximum
+ * height. */
 static void lay_out_help(const hot_overlay_page *page, int columns, help_layout *out)
 {
-    enum { GROUPS_MOST = 16 };
-    size_t count, starts[GROUPS_MOST], groups = 0;
-    int rows[GROUPS_MOST] = {0}, height = 1;
+    enum { MAX_GROUPS = 16 };
+    size_t count, starts[MAX_GROUPS], groups = 0;
+    int rows[MAX_GROUPS] = {0}, height = 1;
     const hot_binding *table = hot_bindings(&count);
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < count; i++) {
-        if ((i == 0 || strcmp(table[i].group, table[i - 1].group)) && groups < GROUPS_MOST) {
+        if ((i == 0 || strcmp(table[i].group, table[i - 1].group)) && groups < MAX_GROUPS) {
             starts[groups] = i;
-            rows[groups++] = 2; /* the heading, and the gap before the next */
+            rows[groups++] = 2; /* the heading, and the gap after the group */
         }
         rows[groups - 1] += table[i].label != NULL;
     }
@@ -314,24 +312,25 @@ void hot_overlay_add_help(const hot_overlay_page *page)
 {
     size_t count;
     const hot_binding *table = hot_bindings(&count);
-    const double unit = page->unit, usual = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit,
-                 title = 1.9 * usual;
+    const double unit = page->unit, typical_line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit,
+                 title = 1.9 * typical_line;
     const double width = page->layout->width, height = page->layout->height;
     const double ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const hot_rgba shade = {0, 0, 0, 0.45f};
     help_layout best;
-    /* the fewest columns that fit; where nothing does, the widest that does not run over the sides */
+    /* the fewest columns that fit the height; otherwise the most that fit the width */
     for (int columns = 1; columns <= HELP_COLUMNS; columns++) {
         help_layout tried;
         lay_out_help(page, columns, &tried);
         if (columns > 1 && tried.width + pad > width)
             break;
         best = tried;
-        if (tried.rows * usual + title + 2 * pad <= height && (columns > 1 || tried.rows * usual < 0.6 * height))
+        if (tried.rows * typical_line + title + 2 * pad <= height &&
+            (columns > 1 || tried.rows * typical_line < 0.6 * height))
             break;
     }
-    /* lines move together, as far as letters allow, where the picture is low */
-    const double line = fmax(0.86 * usual, fmin(usual, (height - title - 1.5 * pad) / best.rows)),
+    /* in low pictures lines move closer together, as far as letters allow */
+    const double line = fmax(0.86 * typical_line, fmin(typical_line, (height - title - 1.5 * pad) / best.rows)),
                  tall = best.rows * line;
     const double x = round((width - best.width) / 2 - pad), top = fmax(0, round((height - tall - title) / 2 - pad));
     const double bottom = fmin(height, top + tall + title + 2 * pad);

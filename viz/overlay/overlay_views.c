@@ -1,11 +1,10 @@
-/* Crosshair, orientation, scale and caption of a viewport. */
+/* Crosshair, orientation letters, scale bar and caption of a viewport. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "overlay_parts.h"
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+#include "scene/vector.h"
 
 double hot_overlay_line(const hot_overlay_page *page, hot_text_style style)
 {
@@ -40,11 +39,11 @@ void hot_overlay_letters(const double ras[3], int known, char letters[3])
         letters[count++] = (ras[second] < 0 ? "LPI" : "RAS")[second];
 }
 
-/* What lies beyond each edge of a plane. */
+/* Anatomical directions at the edges of a plane. */
 static void add_edge_letters(const hot_overlay_page *page, const hot_viewport *viewport)
 {
     const double margin = 9 * page->unit, ascent = hot_overlay_ascent(page, HOT_TEXT_LETTER);
-    /* capitals are about .73 of the ascent: that is what is centred */
+    /* capitals are about .73 of the ascent high; this centres them */
     const double x = viewport->x + viewport->width / 2, y = viewport->y + viewport->height / 2 + 0.37 * ascent;
     const struct { const double *axis; double sign, x, y, align; } edges[4] = {
         {viewport->right, -1, viewport->x + margin, y, 0},
@@ -61,14 +60,14 @@ static void add_edge_letters(const hot_overlay_page *page, const hot_viewport *v
     }
 }
 
-/* The ball of directions as the viewer sees it, with letters where the axes come out of it: those behind first. */
+/* The ball of directions, with letters at the axes: first those behind it. */
 static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *viewport)
 {
     static const char *const named[6] = {"R", "A", "S", "L", "P", "I"}, *const unnamed[6] = {"+x", "+y", "+z",
                                                                                              "−x", "−y", "−z"};
     const int known = page->scene->grid.space != HOT_SPACE_UNKNOWN;
     const double radius = 24 * page->unit, reach = radius + 11 * page->unit;
-    /* where it is the whole picture the status stands below */
+    /* a single view has the status below the ball */
     const double below = page->layout->count == 1 ? 1.6 * hot_overlay_line(page, HOT_TEXT_PLAIN) : 0;
     const double x = viewport->x + reach + 14 * page->unit;
     const double y = viewport->y + viewport->height - reach - 14 * page->unit - below;
@@ -103,8 +102,8 @@ void hot_overlay_add_orientation(const hot_overlay_page *page, const hot_viewpor
 
 /* ---- Crosshair ------------------------------------------------------------------------------------------- */
 
-/* The part of a line through (x, y) along a direction on the screen that is inside the viewport, as distances from the
- * point; 0 when there is none. */
+/* Clips a line through `at` with direction `along` to the viewport. ends: distances from the point. Returns 0 if
+ * nothing is left. */
 static int clip_line(const hot_viewport *viewport, const double at[2], const double along[2], double ends[2])
 {
     const double low[2] = {viewport->x, viewport->y};
@@ -122,7 +121,7 @@ static int clip_line(const hot_viewport *viewport, const double at[2], const dou
     return ends[0] < ends[1];
 }
 
-/* A line through the point, from ends[0] to ends[1], but for a gap about it so that the voxel can be seen. */
+/* A line through the point from `from` to `to`, with a gap that keeps the voxel visible. */
 static void add_gapped_line(const hot_overlay_page *page, const hot_viewport *viewport, const double at[2],
                             const double along[2], double from, double to, double gap)
 {
@@ -145,12 +144,13 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
     double at[2];
     hot_viewport_project(viewport, viewport->point, at);
     if (!viewport->space) {
-        const double middle[2] = {floor(at[0]) + 0.5, floor(at[1]) + 0.5}; /* lines of one pixel lie on one row */
+        /* pixel centres: lines one pixel wide stay sharp */
+        const double middle[2] = {floor(at[0]) + 0.5, floor(at[1]) + 0.5};
         add_gapped_line(page, viewport, middle, (const double[2]){1, 0}, -whole, whole, gap);
         add_gapped_line(page, viewport, middle, (const double[2]){0, 1}, -whole, whole, gap);
         return;
     }
-    for (int axis = 0; axis < 3; axis++) { /* along the voxel axes, as far as the grid reaches */
+    for (int axis = 0; axis < 3; axis++) { /* along the voxel axes, to the grid's borders */
         const double last = (double)scene->grid.size[axis] - 1, here = page->state->voxel[axis];
         double step[3], flat[2], length;
         for (int d = 0; d < 3; d++)
@@ -158,7 +158,7 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
         flat[0] = dot(step, viewport->right) / viewport->mm_per_pixel;
         flat[1] = -dot(step, viewport->up) / viewport->mm_per_pixel;
         length = hypot(flat[0], flat[1]);
-        if (length < 1e-3) /* it points at us */
+        if (length < 1e-3) /* it points at the viewer */
             continue;
         flat[0] /= length;
         flat[1] /= length;
@@ -169,19 +169,19 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
 
 /* ---- Scale and caption ----------------------------------------------------------------------------------- */
 
-double hot_overlay_round_length(double most)
+double hot_overlay_round_length(double max_length)
 {
-    double length = pow(10, floor(log10(most) + 1e-9));
-    length *= most >= 5 * length * (1 - 1e-9) ? 5 : most >= 2 * length * (1 - 1e-9) ? 2 : 1;
+    double length = pow(10, floor(log10(max_length) + 1e-9));
+    length *= max_length >= 5 * length * (1 - 1e-9) ? 5 : max_length >= 2 * length * (1 - 1e-9) ? 2 : 1;
     return length;
 }
 
 void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport *viewport)
 {
-    const double unit = page->unit, most = fmin(viewport->width / 4, 200 * unit) * viewport->mm_per_pixel;
-    if (!(most > 0) || !isfinite(most))
+    const double unit = page->unit, max_length = fmin(viewport->width / 4, 200 * unit) * viewport->mm_per_pixel;
+    if (!(max_length > 0) || !isfinite(max_length))
         return;
-    const double length = hot_overlay_round_length(most), pixels = length / viewport->mm_per_pixel;
+    const double length = hot_overlay_round_length(max_length), pixels = length / viewport->mm_per_pixel;
     const double x2 = round(viewport->x + viewport->width - 14 * unit), x = round(x2 - pixels);
     const double y = round(viewport->y + viewport->height - 14 * unit), thick = fmax(2, round(2 * unit)),
                  tick = 4 * unit;

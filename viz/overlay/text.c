@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLACEMENT = 0xfffd, ATLAS_WIDEST = 8192 /* and twice as high: what every driver of today takes */ };
+enum { REPLACEMENT = 0xfffd, MAX_ATLAS_WIDTH = 8192 /* twice as high; supported by all current drivers */ };
 
-/* Height in units of the desktop, weight and family of each style. fontconfig gives the nearest family that is there.
- */
+/* Family, weight and height (desktop units) of each style. fontconfig substitutes missing families. */
 static const struct {
     const char *family;
     cairo_font_weight_t weight;
@@ -20,8 +19,8 @@ static const struct {
     [HOT_TEXT_MONO] = {"DejaVu Sans Mono", CAIRO_FONT_WEIGHT_NORMAL, 12},
 };
 
-/* Ascending. Extended Latin, Greek and Cyrillic are for names of files, which are drawn in plain, and left out where
- * letters are so large that the atlas would be. */
+/* Ascending. Extended Latin, Greek and Cyrillic are for file names, which use the plain style. Scales above FEWER_ABOVE
+ * leave them out, because the atlas would be too large. */
 static const double FEWER_ABOVE = 4;
 static const struct {
     uint32_t first, last;
@@ -34,10 +33,10 @@ static const struct {
 };
 enum { RANGES = sizeof range_table / sizeof range_table[0] };
 
-/* A letter on its way into the atlas. */
+/* A letter to be drawn into the atlas. */
 typedef struct pending {
     hot_text_glyph *glyph;
-    unsigned long index; /* the font's own number of it */
+    unsigned long index; /* of the font */
     hot_text_style style;
 } pending;
 
@@ -57,8 +56,8 @@ static hot_status open_fonts(hot_context *context, baker *bake)
     cairo_matrix_t identity;
     cairo_matrix_init_identity(&identity);
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT); /* lines snap to rows; shapes stay */
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_ON); /* whole pixels from letter to letter */
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT); /* base lines on whole rows */
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_ON); /* advances of whole pixels */
     hot_status status = HOT_OK;
     for (int s = 0; s < HOT_TEXT_STYLES && status == HOT_OK; s++) {
         cairo_matrix_t size;
@@ -72,11 +71,11 @@ static hot_status open_fonts(hot_context *context, baker *bake)
             status = hot_context_fail(context, HOT_ERROR_MEMORY, "cairo cannot open the font '%s': %s",
                                       style_table[s].family,
                                       cairo_status_to_string(cairo_scaled_font_status(bake->fonts[s])));
-        /* With no font on the system cairo draws with a few strokes of its own. */
+        /* without fonts cairo falls back to a built-in stroke font */
         else if (cairo_scaled_font_get_type(bake->fonts[s]) == CAIRO_FONT_TYPE_USER)
             status = hot_context_fail(context, HOT_ERROR_FILE,
-                                      "no font was found through fontconfig: install one (Debian "
-                                      "package fonts-dejavu-core), or leave the annotations out");
+                                      "fontconfig found no font: install one (Debian: fonts-dejavu-core), or use "
+                                      "--annotations off");
     }
     cairo_font_options_destroy(options);
     return status;
@@ -99,7 +98,7 @@ static size_t put_utf8(uint32_t code, char out[5])
     return n;
 }
 
-/* The font's number of a letter, 0 where it has none. */
+/* The font's index of a character, or 0. */
 static unsigned long font_index(cairo_scaled_font_t *font, uint32_t code)
 {
     char utf8[5];
@@ -115,13 +114,13 @@ static unsigned long font_index(cairo_scaled_font_t *font, uint32_t code)
     return index;
 }
 
-/* Measures every letter that the fonts have. */
+/* Measures all letters that the fonts have. */
 static hot_status measure(hot_context *context, baker *bake)
 {
-    size_t most = 0;
+    size_t max_letters = 0;
     for (size_t r = 0; r < RANGES; r++)
-        most += range_table[r].last - range_table[r].first + 1;
-    bake->all = hot_context_alloc(context, HOT_TEXT_STYLES * most, sizeof *bake->all);
+        max_letters += range_table[r].last - range_table[r].first + 1;
+    bake->all = hot_context_alloc(context, HOT_TEXT_STYLES * max_letters, sizeof *bake->all);
     if (!bake->all)
         return HOT_ERROR_MEMORY;
     for (int s = 0; s < HOT_TEXT_STYLES; s++) {
@@ -131,7 +130,7 @@ static hot_status measure(hot_context *context, baker *bake)
         face->ascent = (float)font.ascent;
         face->descent = (float)font.descent;
         face->line = (float)ceil(font.height * 1.12);
-        face->glyphs = hot_context_calloc(context, most, sizeof *face->glyphs);
+        face->glyphs = hot_context_calloc(context, max_letters, sizeof *face->glyphs);
         if (!face->glyphs)
             return HOT_ERROR_MEMORY;
         const int margin = (int)ceil(bake->rim) + 1;
@@ -170,10 +169,10 @@ static int taller(const void *a, const void *b)
     const pending *p = a, *q = b;
     if (p->glyph->height != q->glyph->height)
         return p->glyph->height > q->glyph->height ? -1 : 1;
-    return p->glyph < q->glyph ? -1 : p->glyph > q->glyph; /* the same atlas every time */
+    return p->glyph < q->glyph ? -1 : p->glyph > q->glyph; /* ties are broken so that the atlas is deterministic */
 }
 
-/* Places for the letters in rows, tallest first, `side` wide and up to `side` high; 0 when that is too small. */
+/* Places the letters in rows, tallest first, in at most side x side pixels; returns 0 if they do not fit. */
 static int pack(baker *bake, int side)
 {
     hot_text *text = bake->text;
@@ -224,13 +223,13 @@ static hot_status draw_atlas(hot_context *context, baker *bake)
     hot_text *text = bake->text;
     int side = 256;
     qsort(bake->all, bake->count, sizeof *bake->all, taller);
-    while (side <= ATLAS_WIDEST && !pack(bake, side))
+    while (side <= MAX_ATLAS_WIDTH && !pack(bake, side))
         side *= 2;
-    if (side > ATLAS_WIDEST)
+    if (side > MAX_ATLAS_WIDTH)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the font's letters at content scale %g do not fit a texture of "
                                 "%d x %d pixels",
-                                text->scale, ATLAS_WIDEST, 2 * ATLAS_WIDEST);
+                                text->scale, MAX_ATLAS_WIDTH, 2 * MAX_ATLAS_WIDTH);
     text->pixels = hot_context_alloc(context, (size_t)text->width, (size_t)text->height);
     if (!text->pixels)
         return HOT_ERROR_MEMORY;
@@ -305,7 +304,7 @@ const hot_text_glyph *hot_text_find(const hot_text *text, hot_text_style style, 
     }
     if (low < face->count && face->glyphs[low].code == code)
         return &face->glyphs[low];
-    return &face->glyphs[face->count - 1]; /* U+FFFD, which every face ends with */
+    return &face->glyphs[face->count - 1]; /* U+FFFD, the last letter of every face */
 }
 
 uint32_t hot_text_next(const char **utf8)

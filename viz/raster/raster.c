@@ -3,28 +3,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "glyph/share.h"
+#include "glyph/parallel_for.h"
 #include "raster_parts.h"
 
-/* So many pixels are drawn at once, or samples where a pixel has several: memory for whole pictures of any size is not
- * needed, here and in the textures that take them. */
+/* Pixels per band, or samples if pixels have several: bounds the memory for pictures of any size, in the host and in
+ * textures. */
 enum { BAND_PIXELS = 1 << 20, BAND_SAMPLES = 1 << 18 };
 
 struct hot_raster {
     hot_context *context;
     raster_glyph *glyph;
     raster_level level[HOT_SPHERES];
-    int order;               /* that the levels are for, and */
+    int order;               /* of the prepared levels, with sign */
     double sign[3];
     hot_raster_job job;
     raster_frame frame;
     double matrix[12];
-    int width, height, side; /* of the picture, and of a tile */
-    int columns, rows;       /* of tiles */
-    int band;                /* rows of tiles that are drawn at once */
-    size_t *first;           /* where each tile's entries begin, and their number */
-    uint32_t *entries;       /* items */
-    uint32_t *sorted;        /* items from front to back */
+    int width, height, side; /* of the picture; side of a tile */
+    int columns, rows;       /* number of tiles */
+    int band;                /* rows of tiles per band */
+    size_t *first;           /* index of each tile's first entry; the last is their number */
+    uint32_t *entries;       /* indices of items */
+    uint32_t *sorted;        /* indices of items, front to back */
     size_t tile_capacity, entry_capacity, sorted_capacity;
     float *scratch;          /* of all threads */
     size_t scratch_capacity;     /* floats */
@@ -46,7 +46,7 @@ static void fill_forms(int order, const double sign[3], size_t count, float *con
     int exponents[3 * RASTER_TERMS];
     double times[RASTER_TERMS];
     const size_t terms = hot_symtensor_count(order - 1, 3);
-    hot_symtensor_exponents(order - 1, 3, exponents); /* of so small an order neither fails */
+    hot_symtensor_exponents(order - 1, 3, exponents); /* neither fails for such small orders */
     hot_symtensor_multiplicity(order - 1, 3, times);
     for (size_t t = 0; t < terms; t++, forms += count)
         for (size_t v = 0; v < count; v++) {
@@ -98,7 +98,7 @@ cleanup:
     return status;
 }
 
-/* ---- Making and freeing ----------------------------------------------------------------------------------- */
+/* ---- Creation --------------------------------------------------------------------------------------------- */
 
 hot_status hot_raster_create(hot_context *context, hot_raster **raster)
 {
@@ -114,7 +114,7 @@ hot_status hot_raster_create(hot_context *context, hot_raster **raster)
     return HOT_OK;
 }
 
-void hot_raster_use(hot_raster *raster, raster_glyph *glyph) { raster->glyph = glyph; }
+void hot_raster_set_variant(hot_raster *raster, raster_glyph *glyph) { raster->glyph = glyph; }
 
 void hot_raster_destroy(hot_raster **raster)
 {
@@ -131,7 +131,7 @@ void hot_raster_destroy(hot_raster **raster)
     *raster = NULL;
 }
 
-/* Makes an array at least as large as asked for; what was in it is lost. */
+/* Makes an array at least this large; its contents are lost. */
 static hot_status reserve(hot_context *context, void **array, size_t *capacity, size_t count, size_t size)
 {
     if (count <= *capacity)
@@ -145,7 +145,7 @@ static hot_status reserve(hot_context *context, void **array, size_t *capacity, 
     return HOT_OK;
 }
 
-/* ---- What is the same for the whole picture --------------------------------------------------------------- */
+/* ---- Constants of a picture ------------------------------------------------------------------------------- */
 
 static void set_matrix(hot_raster *raster, const hot_viewport *viewport)
 {
@@ -198,7 +198,7 @@ static hot_status prepare_levels(hot_raster *raster)
 {
     const hot_scene *scene = raster->job.scene;
     const hot_surface_list *list = raster->job.list;
-    size_t most = 0;
+    size_t max_needed = 0;
     if (raster->order != scene->order || memcmp(raster->sign, scene->sign, sizeof raster->sign) != 0) {
         for (int l = 0; l < HOT_SPHERES; l++)
             free_level(raster->context, &raster->level[l]);
@@ -222,41 +222,41 @@ static hot_status prepare_levels(hot_raster *raster)
                 level->way[r][v] = x * level->unit[0][v] + y * level->unit[1][v] + z * level->unit[2][v];
         }
         const size_t needed = 12 * level->vertices + level->triangles;
-        most = needed > most ? needed : most;
+        max_needed = needed > max_needed ? needed : max_needed;
     }
     return reserve(raster->context, (void **)&raster->scratch, &raster->scratch_capacity,
-                     most * (size_t)hot_context_threads(raster->context), sizeof *raster->scratch);
+                     max_needed * (size_t)hot_context_threads(raster->context), sizeof *raster->scratch);
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------------------ */
 
-/* Where a glyph is on the picture: its middle in pixels, its depth, and how far it reaches. */
-static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *pixels,
-                    double *deep)
+/* A glyph's centre (pixels and depth), and its radius in pixels and in depth. */
+static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *reach_pixels,
+                    double *reach_depth)
 {
     for (int r = 0; r < 3; r++) {
         const double *m = raster->matrix + 4 * r;
         center[r] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] +
                     m[3];
     }
-    const double *m = raster->matrix, reach = HOT_GLYPH_BEYOND * (double)item->reach;
-    *pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
-    *deep = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
+    const double *m = raster->matrix, reach = HOT_GLYPH_MAX_REACH * (double)item->reach;
+    *reach_pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
+    *reach_depth = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
 }
 
-/* Tiles that a glyph touches: first and last column and row; 0 when none. */
-static int touched(const hot_raster *raster, size_t item, int low[2], int high[2])
+/* First and last column and row of the tiles that a glyph may cover; returns 0 if there are none. */
+static int tiles_touched(const hot_raster *raster, size_t item, int low[2], int high[2])
 {
-    double center[3], pixels, deep;
-    project(raster, &raster->job.list->items[item], center, &pixels, &deep);
-    const int most[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
-    if (!(pixels < 1e7)) /* nothing of such a surface is seen but a colour, if its numbers are numbers */
+    double center[3], reach_pixels, reach_depth;
+    project(raster, &raster->job.list->items[item], center, &reach_pixels, &reach_depth);
+    const int last[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
+    if (!(reach_pixels < 1e7)) /* larger than any picture, or not finite */
         return 0;
     for (int d = 0; d < 2; d++) {
-        if (!(center[d] + pixels >= 0 && center[d] - pixels <= size[d]))
+        if (!(center[d] + reach_pixels >= 0 && center[d] - reach_pixels <= size[d]))
             return 0;
-        low[d] = (int)fmax(0, floor((center[d] - pixels) / raster->side));
-        high[d] = (int)fmin(most[d], floor((center[d] + pixels) / raster->side));
+        low[d] = (int)fmax(0, floor((center[d] - reach_pixels) / raster->side));
+        high[d] = (int)fmin(last[d], floor((center[d] + reach_pixels) / raster->side));
     }
     return 1;
 }
@@ -265,11 +265,11 @@ static size_t depth_bin(const hot_raster *raster, size_t item, int bins)
 {
     const double *m = raster->matrix + 8;
     const float *c = raster->job.list->items[item].center;
-    const double deep = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
-    return (size_t)fmin(bins - 1, fmax(0, bins * deep));
+    const double depth = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
+    return (size_t)fmin(bins - 1, fmax(0, bins * depth));
 }
 
-/* Nearest first, where glyphs stand behind each other: what is hidden is then found to be so. */
+/* Sorts items front to back (counting sort by depth), so that hidden glyphs are found early. */
 static hot_status sort_by_depth(hot_raster *raster)
 {
     enum { BINS = 4096 };
@@ -299,13 +299,13 @@ static hot_status sort_into_tiles(hot_raster *raster)
         status = sort_by_depth(raster);
     if (status != HOT_OK)
         return status;
-    /* counted two places further on: filling them moves each tile's beginning to where it belongs */
+    /* counts are stored two entries further on: filling the tiles then moves each start to its final place */
     memset(raster->first, 0, (tiles + 2) * sizeof *raster->first);
     size_t *next = raster->first + 1;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t g = 0; g < count; g++) {
             const size_t item = behind ? raster->sorted[g] : g;
-            if (!touched(raster, item, low, high))
+            if (!tiles_touched(raster, item, low, high))
                 continue;
             for (int row = low[1]; row <= high[1]; row++)
                 for (int column = low[0]; column <= high[0]; column++) {
@@ -332,17 +332,17 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
     raster->job = *job;
     raster->width = (int)job->viewport->width;
     raster->height = (int)job->viewport->height;
-    /* large, so that few glyphs lie on two; enough for all threads */
+    /* large tiles, because glyphs on tile borders are drawn twice; but enough tiles for all threads */
     raster->side = 256;
     while (raster->side > 32 && (double)raster->width * raster->height <
                                     4. * hot_context_threads(raster->context) * raster->side * raster->side)
         raster->side /= 2;
-    const double most = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
-    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > most)
+    const double max_samples = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
+    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > max_samples)
         raster->side /= 2;
     raster->columns = (raster->width + raster->side - 1) / raster->side;
     raster->rows = (raster->height + raster->side - 1) / raster->side;
-    raster->band = (int)fmax(1, most / ((double)raster->side * raster->width * job->samples));
+    raster->band = (int)fmax(1, max_samples / ((double)raster->side * raster->width * job->samples));
     if (raster->band > raster->rows)
         raster->band = raster->rows;
     *band = raster->side * raster->band;
@@ -354,7 +354,7 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
 
 /* ---- Drawing ---------------------------------------------------------------------------------------------- */
 
-static void take_scratch(const hot_raster *raster, const raster_level *level, int thread, raster_scratch *scratch)
+static void thread_scratch(const hot_raster *raster, const raster_level *level, int thread, raster_scratch *scratch)
 {
     const size_t share = raster->scratch_capacity / (size_t)hot_context_threads(raster->context);
     float *at = raster->scratch + share * (size_t)thread;
@@ -363,17 +363,17 @@ static void take_scratch(const hot_raster *raster, const raster_level *level, in
     scratch->side = (int32_t *)at;
 }
 
-/* Whether all that a glyph could cover of the tile is nearer than it. */
-static int hidden(const hot_raster *raster, const raster_tile *tile, const hot_surface_item *item)
+/* Whether everything drawn within a glyph's bounds is nearer than the glyph. */
+static int is_hidden(const hot_raster *raster, const raster_tile *tile, const hot_surface_item *item)
 {
-    double center[3], pixels, deep;
-    project(raster, item, center, &pixels, &deep);
-    const float nearest = (float)(center[2] - deep);
+    double center[3], reach_pixels, reach_depth;
+    project(raster, item, center, &reach_pixels, &reach_depth);
+    const float nearest = (float)(center[2] - reach_depth);
     const int samples = raster->frame.samples;
-    const int from_x = (int)fmax(0, floor(center[0] - pixels - tile->x)),
-              from_y = (int)fmax(0, floor(center[1] - pixels - tile->y));
-    const int to_x = (int)fmin(tile->width, ceil(center[0] + pixels - tile->x));
-    const int to_y = (int)fmin(tile->height, ceil(center[1] + pixels - tile->y));
+    const int from_x = (int)fmax(0, floor(center[0] - reach_pixels - tile->x)),
+              from_y = (int)fmax(0, floor(center[1] - reach_pixels - tile->y));
+    const int to_x = (int)fmin(tile->width, ceil(center[0] + reach_pixels - tile->x));
+    const int to_y = (int)fmin(tile->height, ceil(center[1] + reach_pixels - tile->y));
     for (int y = from_y; y < to_y; y++) {
         const float *depth = tile->depth + (size_t)y * tile->row;
         for (int x = from_x * samples; x < to_x * samples; x++)
@@ -408,18 +408,18 @@ static void draw_tile(const hot_raster *raster, int thread, int column, int row,
     for (size_t e = raster->first[number]; e < raster->first[number + 1]; e++) {
         const size_t item = raster->entries[e];
         int l = 0;
-        if (raster->job.viewport->space && hidden(raster, &tile, &list->items[item]))
+        if (raster->job.viewport->space && is_hidden(raster, &tile, &list->items[item]))
             continue;
         if (e % 64 == 0 && hot_context_cancelled(raster->context))
             return;
         while (item >= list->first[l + 1])
             l++;
-        take_scratch(raster, &raster->level[l], thread, &scratch);
+        thread_scratch(raster, &raster->level[l], thread, &scratch);
         raster->glyph(&raster->frame, &raster->level[l], &tile, item, &scratch);
     }
 }
 
-/* A band of the picture; its tiles are drawn by several threads. */
+/* A band of the picture; threads draw its tiles. */
 struct band {
     const hot_raster *raster;
     int begin;
@@ -442,6 +442,6 @@ hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], f
     const int begin = first / raster->side,
               rows = begin + raster->band < raster->rows ? raster->band : raster->rows - begin;
     struct band band = {.raster = raster, .begin = begin, .color = color, .depth = depth};
-    hot_share_parts(raster->context, rows * raster->columns, draw_part, &band);
+    hot_parallel_for(raster->context, rows * raster->columns, draw_part, &band);
     return hot_context_check(raster->context, "drawing");
 }

@@ -1,38 +1,38 @@
-/* Surfaces drawn by the processor: what OpenGL draws where OpenGL itself is software. Glyphs are star-shaped, symmetric
- * about their voxel's middle and made of triangles of a few pixels: knowing that, this takes a fraction of the time of
- * a driver that must draw anything. The same shapes, colours and light as shaders/surface.vert. Free of GL.
+/* CPU rasteriser for surfaces, used if OpenGL runs in software. Glyphs are star-shaped, symmetric about their voxel's
+ * centre and have triangles of a few pixels; with this knowledge it is several times faster than a general driver. Same
+ * shapes, colours and light as shaders/surface.vert. No OpenGL.
  *
- * Rows are counted from the bottom, as OpenGL does. */
+ * Rows are counted from the bottom, as in OpenGL. */
 #ifndef HOT_VIZ_RASTER_H
 #define HOT_VIZ_RASTER_H
 
-#include "glyph/glyph_set.h"
+#include "scene/glyph_set.h"
 
 enum { HOT_RASTER_SAMPLES = 16 };
 
 typedef struct hot_raster hot_raster;
 
-/* What of a viewport is drawn, and how often it is looked at within a pixel. */
+/* One viewport to draw. */
 typedef struct hot_raster_job {
     const hot_scene *scene;
     const hot_view_state *state;
     const hot_viewport *viewport;
-    const hot_surface_set *set;   /* with its values */
+    const hot_surface_set *set;   /* with values */
     const hot_surface_list *list;
     int samples;                  /* 1 to HOT_RASTER_SAMPLES */
-    float sample[HOT_RASTER_SAMPLES][2]; /* their places within a pixel, 0 to 1, the second upwards */
+    float sample[HOT_RASTER_SAMPLES][2]; /* positions in a pixel, 0 to 1, the second upwards */
 } hot_raster_job;
 
-/* Context memory; keeps spheres between pictures. */
+/* Context memory. Spheres are kept between pictures. */
 hot_status hot_raster_create(hot_context *context, hot_raster **raster);
 void hot_raster_destroy(hot_raster **raster);
 
-/* Begins a picture of viewport.width x height pixels: sorts glyphs into tiles. What the job points to is borrowed until
- * the last band is drawn. *band: rows of the bands that hot_raster_draw wants. */
+/* Starts a picture of viewport.width x height pixels: sorts the glyphs into tiles. The job's pointers are borrowed
+ * until the last band is drawn. *band: rows per band for hot_raster_draw. */
 hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *band);
-/* Draws rows first ... first + band (fewer at the top), `first` a multiple of band: width x samples values a row, as
- * red, green, blue, 255 and as depth 0 to 1, which is 1 where no surface is. Pixels do not depend on the number of
- * threads. */
+/* Draws rows first to first + band - 1 (fewer at the top); `first` is a multiple of band. Each row has width x samples
+ * values: colour as red, green, blue, 255, and depth from 0 to 1. Without a surface, colour is 0 and depth 1. Pixels do
+ * not depend on the number of threads. */
 hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], float *depth);
 
 #endif

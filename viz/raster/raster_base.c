@@ -1,3 +1,3 @@
-/* The loops of viz/raster/raster_glyph.h for any processor. */
+/* raster_glyph.h compiled for any processor. */
 #define RASTER_GLYPH hot_raster_glyph_base
 #include "raster_glyph.h"

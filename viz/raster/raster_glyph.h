@@ -1,12 +1,12 @@
-/* One glyph, drawn: a template, included once per instruction set with RASTER_GLYPH defined as the function's name. */
+/* Draws one glyph. Included once per instruction set, with RASTER_GLYPH as the function's name. */
 #include <math.h>
 
 #include "raster_parts.h"
 
 typedef float lanes __attribute__((vector_size(4 * RASTER_LANES), aligned(4), may_alias));
 
-/* A v^(m-1), in the tensors' world, at every vertex: a product of monomials and tensor in which every monomial serves
- * three values (see hot_program_form). `order` is a constant where this is inlined. */
+/* A v^(m-1) at every vertex, in the tensors' world. Each monomial contributes to three components (see
+ * hot_program_form). `order` is a constant after inlining. */
 static inline __attribute__((always_inline)) void find_gradients(int order, const raster_level *level, const float *a,
                                                                   float *const gradient[3])
 {
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void find_gradients(int order, cons
     }
 }
 
-/* What shade() of shaders/shade.glsl does with a colour: its factor, and what is added. */
+/* shade() of shaders/shade.glsl: a colour is multiplied by *times, then *plus is added. */
 static inline __attribute__((always_inline)) void shade(float facing, float shine, float *times, float *plus)
 {
     facing = facing > 0 ? facing : 0;
@@ -49,17 +49,37 @@ static inline __attribute__((always_inline)) void shade(float facing, float shin
     *plus = 0.12f * shine * shine;
 }
 
-/* To the nearest whole number, and -x to the opposite of where x goes. */
-static inline float whole(float x) { return (x + 12582912.f) - 12582912.f; }
+/* Rounds to the nearest integer, symmetrically: fast_round(-x) = -fast_round(x). */
+static inline float fast_round(float x) { return (x + 12582912.f) - 12582912.f; }
 
-/* The least whole number that is not below x, for what is on a picture. */
-static inline float above(float x)
+/* ceil(x) for coordinates within a picture. */
+static inline float fast_ceil(float x)
 {
     const float near = (float)(int)x;
     return near + (float)(near < x);
 }
 
-/* Places and colours: main() of shaders/surface.vert, which says why. */
+/* Cuts a surface off at its voxel's wall, as surface() of shaders/surface.glsl does. radius: along x y z. m: RAS to
+ * voxels. */
+static inline __attribute__((always_inline)) void clip_to_voxel(const float m[3][3], float x, float y, float z,
+                                                                float *radius, float *nx, float *ny, float *nz)
+{
+    const float i = m[0][0] * x + m[0][1] * y + m[0][2] * z, j = m[1][0] * x + m[1][1] * y + m[1][2] * z;
+    const float k = m[2][0] * x + m[2][1] * y + m[2][2] * z, far_i = fabsf(i), far_j = fabsf(j), far_k = fabsf(k);
+    const float far_jk = far_j > far_k ? far_j : far_k, max_far = far_i > far_jk ? far_i : far_jk;
+    const int wall = far_i == max_far ? 0 : far_j == max_far ? 1 : 2;
+    const float out = wall == 0 ? i : wall == 1 ? j : k, way = out < 0 ? -1.f : 1.f;
+    const float wx = wall == 0 ? m[0][0] : wall == 1 ? m[1][0] : m[2][0];
+    const float wy = wall == 0 ? m[0][1] : wall == 1 ? m[1][1] : m[2][1];
+    const float wz = wall == 0 ? m[0][2] : wall == 1 ? m[1][2] : m[2][2];
+    const int cut = *radius * max_far > 0.5f;
+    *radius = cut ? 0.5f / max_far : *radius;
+    *nx = cut ? way * wx : *nx;
+    *ny = cut ? way * wy : *ny;
+    *nz = cut ? way * wz : *nz;
+}
+
+/* Positions and colours of the vertices: main() of shaders/surface.vert. */
 static inline void find_vertices(const raster_frame *frame, const raster_level *level, const hot_surface_item *item,
                                  const raster_scratch *scratch)
 {
@@ -94,24 +114,10 @@ static inline void find_vertices(const raster_frame *frame, const raster_level *
         const float steep = order * (sx * sx + sy * sy + sz * sz) / (squared > 1e-6f ? squared : 1e-6f);
         const float raised = bend * (1 + steep);
         radius = (radius > 0 ? radius : 0) * size * (1 + (raised < 0.5f ? raised : 0.5f));
-        if (clipped) {
-            const float i = m[0][0] * x + m[0][1] * y + m[0][2] * z, j = m[1][0] * x + m[1][1] * y + m[1][2] * z;
-            const float k = m[2][0] * x + m[2][1] * y + m[2][2] * z, far_i = fabsf(i), far_j = fabsf(j),
-                        far_k = fabsf(k);
-            const float far_jk = far_j > far_k ? far_j : far_k, most = far_i > far_jk ? far_i : far_jk;
-            const int wall = far_i == most ? 0 : far_j == most ? 1 : 2;
-            const float out = wall == 0 ? i : wall == 1 ? j : k, way = out < 0 ? -1.f : 1.f;
-            const float wx = wall == 0 ? m[0][0] : wall == 1 ? m[1][0] : m[2][0];
-            const float wy = wall == 0 ? m[0][1] : wall == 1 ? m[1][1] : m[2][1];
-            const float wz = wall == 0 ? m[0][2] : wall == 1 ? m[1][2] : m[2][2];
-            const int cut = radius * most > 0.5f;
-            radius = cut ? 0.5f / most : radius;
-            nx = cut ? way * wx : nx;
-            ny = cut ? way * wy : ny;
-            nz = cut ? way * wz : nz;
-        }
-        place_x[v] = whole(radius * way_x[v]);
-        place_y[v] = whole(radius * way_y[v]);
+        if (clipped)
+            clip_to_voxel(m, x, y, z, &radius, &nx, &ny, &nz);
+        place_x[v] = fast_round(radius * way_x[v]);
+        place_y[v] = fast_round(radius * way_y[v]);
         place_z[v] = radius * way_z[v];
         const float red = by_direction ? fabsf(x) : given[0], green = by_direction ? fabsf(y) : given[1];
         const float blue = by_direction ? fabsf(z) : given[2];
@@ -134,8 +140,8 @@ static inline void find_vertices(const raster_frame *frame, const raster_level *
     }
 }
 
-/* Of a triangle and its antipode one faces the viewer: which, and whether there may be a sample in it. center: 1/256
- * pixel from the tile's corner. */
+/* Of each triangle and its antipode one faces the viewer. side: which one, or 0 if no pixel of the tile is in its
+ * bounding box. center: 1/256 pixel, relative to the tile's corner. */
 static inline void find_sides(const raster_frame *frame, const raster_level *level, const raster_tile *tile,
                               const float center[2], const raster_scratch *scratch)
 {
@@ -152,38 +158,38 @@ static inline void find_sides(const raster_frame *frame, const raster_level *lev
         const float ay = y[first[t]], by = y[second[t]], dy = y[third[t]];
         const float area = (bx - ax) * (dy - ay) - (dx - ax) * (by - ay), sign = copysignf(1, area);
         const float px = sign * ax, qx = sign * bx, rx = sign * dx, py = sign * ay, qy = sign * by, ry = sign * dy;
-        const float least_x = px < qx ? px : qx, most_x = px < qx ? qx : px, least_y = py < qy ? py : qy;
-        const float most_y = py < qy ? qy : py;
-        const float from_x = (cx + (least_x < rx ? least_x : rx)) * 0.00390625f - high_x;
-        const float to_x = (cx + (most_x > rx ? most_x : rx)) * 0.00390625f - low_x;
-        const float from_y = (cy + (least_y < ry ? least_y : ry)) * 0.00390625f - high_y;
-        const float to_y = (cy + (most_y > ry ? most_y : ry)) * 0.00390625f - low_y;
-        /* a whole number (a pixel of the tile) between the two */
+        const float min_x = px < qx ? px : qx, max_x = px < qx ? qx : px, min_y = py < qy ? py : qy;
+        const float max_y = py < qy ? qy : py;
+        const float from_x = (cx + (min_x < rx ? min_x : rx)) * 0.00390625f - high_x;
+        const float to_x = (cx + (max_x > rx ? max_x : rx)) * 0.00390625f - low_x;
+        const float from_y = (cy + (min_y < ry ? min_y : ry)) * 0.00390625f - high_y;
+        const float to_y = (cy + (max_y > ry ? max_y : ry)) * 0.00390625f - low_y;
+        /* whether the interval contains a pixel of the tile */
         const float start_x = from_x > 0 ? from_x : 0, start_y = from_y > 0 ? from_y : 0;
         const float end_x = to_x < right ? to_x : right, end_y = to_y < top ? to_y : top;
-        const int hit = (above(start_x) <= end_x) & (above(start_y) <= end_y) & (area != 0);
+        const int hit = (fast_ceil(start_x) <= end_x) & (fast_ceil(start_y) <= end_y) & (area != 0);
         side[t] = hit * (1 + (area < 0));
     }
 }
 
-static inline int at_least(int low, int x) { return x < low ? low : x; }
+static inline int int_max(int low, int x) { return x < low ? low : x; }
 
-static inline int at_most(int high, int x) { return x > high ? high : x; }
+static inline int int_min(int high, int x) { return x > high ? high : x; }
 
-static inline double smallest(const double x[3])
+static inline double min3(const double x[3])
 {
     const double two = x[0] < x[1] ? x[0] : x[1];
     return two < x[2] ? two : x[2];
 }
 
-static inline double largest(const double x[3])
+static inline double max3(const double x[3])
 {
     const double two = x[0] > x[1] ? x[0] : x[1];
     return two > x[2] ? two : x[2];
 }
 
-/* Fills one triangle. Places are whole 1/256 pixels, so that doubles hold every product as it is: neighbours neither
- * overlap nor leave a gap. */
+/* Fills one triangle. Coordinates are multiples of 1/256 pixel, so that products of doubles are exact and neighbouring
+ * triangles have neither overlap nor gap. */
 static inline void fill(const raster_frame *frame, const raster_tile *tile, const double x[3], const double y[3],
                         const float z[3], const float *const color[3], const int corner[3])
 {
@@ -193,15 +199,15 @@ static inline void fill(const raster_frame *frame, const raster_tile *tile, cons
     const double area = abx * acy - acx * aby;
     if (!(area > 0))
         return;
-    /* a sample on an edge belongs to one of the two triangles there; 2^-17 is less than any other distance */
+    /* a sample on a shared edge belongs to one of its triangles; all other distances exceed 2^-17 */
     const double on_ab = aby < 0 || (aby == 0 && abx < 0) ? 0 : 0x1p-17,
                  on_bc = bcy < 0 || (bcy == 0 && bcx < 0) ? 0 : 0x1p-17;
     const double on_ca = acy > 0 || (acy == 0 && acx > 0) ? 0 : 0x1p-17;
-    /* clamped as integers: this file is compiled for finite numbers only, and no pixel may lie outside the tile */
-    const int from_x = at_least(0, (int)ceil(smallest(x) - (double)frame->high[0]));
-    const int to_x = at_most(tile->width - 1, (int)floor(largest(x) - (double)frame->low[0]));
-    const int from_y = at_least(0, (int)ceil(smallest(y) - (double)frame->high[1]));
-    const int to_y = at_most(tile->height - 1, (int)floor(largest(y) - (double)frame->low[1]));
+    /* clamp as integers: with -ffinite-math-only, a NaN could otherwise leave the tile */
+    const int from_x = int_max(0, (int)ceil(min3(x) - (double)frame->high[0]));
+    const int to_x = int_min(tile->width - 1, (int)floor(max3(x) - (double)frame->low[0]));
+    const int from_y = int_max(0, (int)ceil(min3(y) - (double)frame->high[1]));
+    const int to_y = int_min(tile->height - 1, (int)floor(max3(y) - (double)frame->low[1]));
     const float per = (float)(1 / area), zb = (z[1] - z[0]) * per, zc = (z[2] - z[0]) * per;
     const int samples = frame->samples;
     float base[COLORS], to_b[COLORS], to_c[COLORS];
@@ -245,7 +251,7 @@ void RASTER_GLYPH(const raster_frame *frame, const raster_level *level, const ra
         center[d] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] +
                     m[3];
     }
-    /* to 1/256 pixel, from the tile's corner */
+    /* 1/256 pixel, relative to the tile's corner */
     center[0] = rint(256 * center[0]) - 256. * tile->x;
     center[1] = rint(256 * center[1]) - 256. * tile->y;
     switch (frame->order) {
@@ -265,7 +271,7 @@ void RASTER_GLYPH(const raster_frame *frame, const raster_level *level, const ra
         for (size_t t = group; t < group + 8; t++) {
             if (!scratch->side[t])
                 continue;
-            /* seen through the middle a triangle runs the other way round */
+            /* the antipode of a triangle has the opposite orientation */
             const int other = scratch->side[t] == 2;
             const double sign = other ? -1 : 1;
             const int corner[3] = {level->corner[0][t], level->corner[other ? 2 : 1][t],

@@ -1,5 +1,4 @@
-/* A drawing surface without a display: an EGL surfaceless context (or a pbuffer, or a device's own display) and a
- * multisampled framebuffer of the size asked for. */
+/* Drawing without a display: an EGL context (surfaceless, a pbuffer, or on a device) and a multisampled framebuffer. */
 #ifndef HOT_VIZ_HEADLESS_H
 #define HOT_VIZ_HEADLESS_H
 
@@ -7,14 +6,14 @@
 
 typedef struct hot_headless hot_headless;
 
-/* Makes an OpenGL 3.3 core context current on this thread. Errors: HOT_ERROR_DEVICE, with what EGL said and what would
- * help. */
+/* Makes an OpenGL 3.3 core context current on this thread. Errors: HOT_ERROR_DEVICE with the missing library or driver.
+ */
 hot_status hot_headless_create(hot_context *context, hot_headless **headless);
-/* Binds a framebuffer of width x height with `samples` samples a pixel (as many as the driver has, at most). */
+/* Binds a framebuffer of width x height pixels with `samples` samples per pixel, limited to the driver's maximum. */
 hot_status hot_headless_resize(hot_headless *headless, int width, int height, int samples);
-/* Adds depth to that framebuffer, which has none until then: in software it is much of what a picture takes. */
-hot_status hot_headless_need_depth(hot_headless *headless);
-/* Puts the samples together and binds the result for reading. */
+/* Adds a depth buffer to that framebuffer. It is optional because in software it takes much of a picture's time. */
+hot_status hot_headless_add_depth(hot_headless *headless);
+/* Resolves the samples and binds the result for reading. */
 void hot_headless_resolve(hot_headless *headless);
 void hot_headless_destroy(hot_headless **headless);
 

@@ -14,21 +14,27 @@ struct hot_renderer {
     hot_render_counts counts;
 };
 
-int hot_render_in_software(void)
+int hot_renderer_is_software(const char *device)
 {
-    static const char *const names[] = {"llvmpipe", "softpipe", "SWR", "Software Rasterizer"};
-    const char *name = (const char *)glGetString(GL_RENDERER);
-    for (size_t n = 0; name && n < sizeof names / sizeof names[0]; n++)
-        if (strstr(name, names[n]))
+    static const char *const names[] = {"llvmpipe", "softpipe", "SWR", "Software Rasterizer", "SwiftShader",
+                                        "Microsoft Basic Render"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        if (strstr(device, names[n]))
             return 1;
     return 0;
+}
+
+int hot_render_in_software(void)
+{
+    const char *device = (const char *)glGetString(GL_RENDERER);
+    return device && hot_renderer_is_software(device);
 }
 
 hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
 {
     *renderer = NULL;
     if (epoxy_gl_version() < 33)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "OpenGL 3.3 is needed and this driver has %d.%d",
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "OpenGL 3.3 is required; this driver has %d.%d",
                                 epoxy_gl_version() / 10, epoxy_gl_version() % 10);
     hot_renderer *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
@@ -37,7 +43,7 @@ hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
     const char *name = (const char *)glGetString(GL_RENDERER);
     snprintf(made->device, sizeof made->device, "%s", name ? name : "unknown");
     made->glyphs.software = hot_render_in_software();
-    made->glyphs.computes = strstr(made->device, "H100") || strstr(made->device, "H200"); /* where it was measured */
+    made->glyphs.prefers_compute = !made->glyphs.software && hot_tiles_in_one_pass();
     *renderer = made;
     return HOT_OK;
 }
@@ -54,9 +60,9 @@ void hot_renderer_destroy(hot_renderer **renderer)
     *renderer = NULL;
 }
 
-void hot_renderer_forget(hot_renderer *renderer)
+void hot_renderer_invalidate(hot_renderer *renderer)
 {
-    hot_glyphs_forget(renderer->context, &renderer->glyphs);
+    hot_glyphs_invalidate(renderer->context, &renderer->glyphs);
     renderer->image.scene = 0;
     renderer->image.volume = NULL;
 }
@@ -66,7 +72,7 @@ int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scen
     return state->mode != HOT_VIEW_SINGLE || hot_glyphs_need_depth(&renderer->glyphs, scene, state);
 }
 
-/* GL's pixels are counted from the bottom: where the viewport's is. */
+/* Returns the lower edge of the viewport: OpenGL counts rows from the bottom. */
 static int set_viewport(const hot_viewport *viewport, int height)
 {
     const GLint bottom = height - (GLint)(viewport->y + viewport->height);
@@ -82,7 +88,7 @@ hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, con
     hot_view_layout layout;
     memset(&renderer->counts, 0, sizeof renderer->counts);
     if (width < 1 || height < 1)
-        return HOT_OK; /* a window can be made that small */
+        return HOT_OK; /* window systems allow this */
     hot_view_lay_out(scene, state, width, height, &layout);
     hot_status status = hot_image_prepare(context, &renderer->image, scene, state);
     for (int v = 0; v < layout.count && status == HOT_OK; v++)

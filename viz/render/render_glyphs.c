@@ -1,15 +1,15 @@
-/* Surfaces and sticks. */
+/* Draws surfaces and sticks, through OpenGL's pipeline, the CPU rasteriser or compute shaders. */
 #include <math.h>
 #include <string.h>
 
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "render_parts.h"
 
 /* ---- Meshes ----------------------------------------------------------------------------------------------- */
 
 static hot_status make_mesh(hot_context *context, int parts, hot_glyph_mesh *mesh)
 {
-    enum { VERTICES = 2048 }; /* of several spheres together: enough to keep the hardware busy per instance */
+    enum { VERTICES = 2048 }; /* a mesh holds several spheres: larger instances keep the hardware busy */
     hot_sphere sphere = {0};
     float(*vertices)[4] = NULL;
     uint16_t *indices = NULL;
@@ -86,7 +86,7 @@ static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs
     return status;
 }
 
-/* ---- What is shown ---------------------------------------------------------------------------------------- */
+/* ---- Selection of glyphs ---------------------------------------------------------------------------------- */
 
 static void make_key(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, int cpu,
                      hot_glyph_key *key)
@@ -112,14 +112,13 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
         memcpy(key->normal, viewport->normal, sizeof key->normal);
 }
 
-/* Whether the list has the glyphs outside of the viewport, too, and stays as it is wherever the camera turns: where
- * compute shaders draw, which leave out for themselves what is outside, and where the whole grid, glyphs and all, is
- * inside. */
+/* Whether the list includes glyphs outside the viewport, so that turning the camera does not change it: if compute
+ * shaders draw (they cull on the GPU), or if the whole grid with its glyphs is inside. */
 static int lists_all(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, int computes)
 {
     const double reach = hot_scene_largest_mm(scene, state) / viewport->mm_per_pixel;
-    const double margin = HOT_GLYPH_BEYOND * reach;
-    if (computes && hot_tiles_take_all(scene, state, reach))
+    const double margin = HOT_GLYPH_MAX_REACH * reach;
+    if (computes && hot_tiles_can_draw_all(scene, state, reach))
         return 1;
     for (int corner = 0; corner < 8; corner++) {
         double voxel[3], ras[3], pixel[2];
@@ -134,41 +133,41 @@ static int lists_all(const hot_scene *scene, const hot_view_state *state, const 
     return 1;
 }
 
-static void make_look(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport,
-                      int computes, hot_look_key *look)
+static void make_style_key(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport,
+                      int computes, hot_style_key *style)
 {
-    memset(look, 0, sizeof *look);
-    look->scale = state->scale;
-    look->mm_per_pixel = viewport->mm_per_pixel;
-    look->normalise = state->normalise;
-    look->clip = state->clip;
-    look->color = state->color;
-    look->detail = state->detail;
-    look->stick_width = state->stick_width;
+    memset(style, 0, sizeof *style);
+    style->scale = state->scale;
+    style->mm_per_pixel = viewport->mm_per_pixel;
+    style->normalise = state->normalise;
+    style->clip = state->clip;
+    style->color = state->color;
+    style->detail = state->detail;
+    style->stick_width = state->stick_width;
     if (state->color == HOT_COLOR_VALUE) {
-        memcpy(look->color_range, state->color_range, sizeof look->color_range);
-        memcpy(look->color_by, state->color_by, sizeof look->color_by);
-        memcpy(look->background, state->background, sizeof look->background);
+        memcpy(style->color_range, state->color_range, sizeof style->color_range);
+        memcpy(style->color_by, state->color_by, sizeof style->color_by);
+        memcpy(style->background, state->background, sizeof style->background);
     }
-    look->everywhere = lists_all(scene, state, viewport, computes);
-    if (!look->everywhere) {
-        memcpy(look->matrix, viewport->matrix, sizeof look->matrix);
-        look->width = (int)viewport->width;
-        look->height = (int)viewport->height;
+    style->everywhere = lists_all(scene, state, viewport, computes);
+    if (!style->everywhere) {
+        memcpy(style->matrix, viewport->matrix, sizeof style->matrix);
+        style->width = (int)viewport->width;
+        style->height = (int)viewport->height;
     }
 }
 
-static void forget(hot_context *context, hot_viewport_glyphs *glyphs)
+static void invalidate(hot_context *context, hot_viewport_glyphs *glyphs)
 {
     hot_surface_free(context, &glyphs->set);
     hot_context_free(context, glyphs->voxels);
     glyphs->voxels = NULL;
     glyphs->voxel_count = glyphs->sticks = 0;
     memset(glyphs->list.first, 0, sizeof glyphs->list.first);
-    glyphs->made = glyphs->looked = 0;
+    glyphs->gathered = glyphs->listed = 0;
 }
 
-/* The chosen tensors to where the shader reads them: from here, or from where they are on the same card. */
+/* Uploads the tensors from host memory, or copies them on the GPU. */
 static hot_status upload_values(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene)
 {
     const hot_surface_set *set = &glyphs->set;
@@ -188,7 +187,7 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
 {
     uint32_t *voxels = NULL;
     size_t count;
-    forget(context, glyphs);
+    invalidate(context, glyphs);
     hot_status status = hot_glyph_voxels(context, scene, state, viewport, &voxels, &count);
     if (status == HOT_OK && glyphs->key.kinds & STICKS) {
         glyphs->voxels = hot_context_alloc(context, count, sizeof *voxels);
@@ -203,22 +202,22 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
         return status;
     }
     status = hot_surface_gather(context, scene, state, voxels, count, &glyphs->set);
-    if (glyphs->key.cpu) /* which reads values where they are */
+    if (glyphs->key.cpu) /* the CPU rasteriser reads the values in place */
         return status;
     if (status == HOT_OK)
         status = upload_values(context, glyphs, scene);
-    /* on the card now */
+    /* the GPU has a copy */
     hot_context_free(context, glyphs->set.values);
     glyphs->set.values = NULL;
     return status;
 }
 
-static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene,
+static hot_status update_lists(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene,
                              const hot_view_state *state, const hot_viewport *viewport)
 {
     hot_status status = HOT_OK;
     if (glyphs->key.kinds & SURFACES) {
-        status = hot_surface_list_make(context, scene, state, viewport, glyphs->look.everywhere, &glyphs->set,
+        status = hot_surface_list_make(context, scene, state, viewport, glyphs->style.everywhere, &glyphs->set,
                                        &glyphs->list);
         if (status == HOT_OK && !glyphs->key.cpu)
             status = hot_texture_buffer_fill(context, &glyphs->items, GL_RGBA32UI, 16, glyphs->list.items,
@@ -236,54 +235,54 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
     return status;
 }
 
-/* Tensors on the GPU are drawn there, or not at all. */
-static int by_processor(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
+/* Tensors on the GPU are never drawn by the CPU. */
+static int uses_cpu(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
     if (scene->device_tensors)
         return 0;
     return state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
 }
 
-/* The driver must have them, also where they are asked for. */
-static int by_compute(const hot_glyph_renderer *glyphs, const hot_view_state *state)
+/* --raster compute falls back to the pipeline if the driver has no compute shaders. */
+static int uses_compute(const hot_glyph_renderer *glyphs, const hot_view_state *state)
 {
     return epoxy_gl_version() >= 43 &&
-           (state->raster == HOT_RASTER_COMPUTE || (state->raster == HOT_RASTER_AUTO && glyphs->computes));
+           (state->raster == HOT_RASTER_COMPUTE || (state->raster == HOT_RASTER_AUTO && glyphs->prefers_compute));
 }
 
 int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
-    return (kinds_of(scene, state) & ~SURFACES) || !by_processor(glyphs, scene, state);
+    return (kinds_of(scene, state) & ~SURFACES) || !uses_cpu(glyphs, scene, state);
 }
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                               const hot_view_state *state, const hot_viewport *viewport)
 {
-    hot_viewport_glyphs *mine = &glyphs->viewport[which];
+    hot_viewport_glyphs *shown = &glyphs->viewport[which];
     hot_glyph_key key;
-    hot_look_key look;
-    const int cpu = by_processor(glyphs, scene, state);
+    hot_style_key style;
+    const int cpu = uses_cpu(glyphs, scene, state);
     make_key(scene, state, viewport, cpu, &key);
     hot_status status = make_programs(context, glyphs, key.kinds & ~(cpu ? SURFACES : 0), scene->order);
     if (status != HOT_OK)
         return status;
-    if (!mine->made || memcmp(&key, &mine->key, sizeof key) != 0) {
-        mine->key = key;
-        status = gather(context, mine, scene, state, viewport);
+    if (!shown->gathered || memcmp(&key, &shown->key, sizeof key) != 0) {
+        shown->key = key;
+        status = gather(context, shown, scene, state, viewport);
         if (status != HOT_OK) {
-            forget(context, mine);
+            invalidate(context, shown);
             return status;
         }
-        mine->made = 1;
+        shown->gathered = 1;
     }
-    make_look(scene, state, viewport, !cpu && by_compute(glyphs, state), &look);
-    if (!mine->looked || memcmp(&look, &mine->look, sizeof look) != 0) {
-        mine->look = look;
-        status = look_again(context, mine, scene, state, viewport);
-        mine->looked = status == HOT_OK;
+    make_style_key(scene, state, viewport, !cpu && uses_compute(glyphs, state), &style);
+    if (!shown->listed || memcmp(&style, &shown->style, sizeof style) != 0) {
+        shown->style = style;
+        status = update_lists(context, shown, scene, state, viewport);
+        shown->listed = status == HOT_OK;
     }
     for (int l = 0; l < HOT_SPHERES && status == HOT_OK && !cpu; l++)
-        if (mine->list.first[l + 1] > mine->list.first[l] && !glyphs->mesh[l].array)
+        if (shown->list.first[l + 1] > shown->list.first[l] && !glyphs->mesh[l].array)
             status = make_mesh(context, hot_sphere_parts[l], &glyphs->mesh[l]);
     return status;
 }
@@ -299,7 +298,7 @@ static void set_light(GLuint program, const hot_view_state *state, const hot_vie
     hot_program_int(program, "lit", state->light);
 }
 
-static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *mine, const hot_scene *scene,
+static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *shown, const hot_scene *scene,
                           const hot_view_state *state, const hot_viewport *viewport, int tiles)
 {
     const GLuint program = glyphs->surface;
@@ -316,13 +315,13 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     glUniformMatrix3fv(glGetUniformLocation(program, "to_voxel"), 1, GL_FALSE, to_voxel);
     set_light(program, state, viewport);
     const GLint first = glGetUniformLocation(program, "first"), copies = glGetUniformLocation(program, "copies");
-    hot_texture_buffer_bind(&mine->items, 0);
-    hot_texture_buffer_bind(&mine->values, 1);
+    hot_texture_buffer_bind(&shown->items, 0);
+    hot_texture_buffer_bind(&shown->values, 1);
     glEnable(GL_CULL_FACE);
     for (int l = 0; l < HOT_SPHERES; l++) {
         const hot_glyph_mesh *mesh = &glyphs->mesh[l];
-        const size_t from = mine->list.first[l], count = mine->list.first[l + 1] - from;
-        if (!count || (tiles && hot_tiles_take(&mine->list, viewport, l)))
+        const size_t from = shown->list.first[l], count = shown->list.first[l + 1] - from;
+        if (!count || (tiles && hot_tiles_can_draw(&shown->list, viewport, l)))
             continue;
         const size_t whole = count / (size_t)mesh->copies, rest = count % (size_t)mesh->copies;
         glBindVertexArray(mesh->array);
@@ -340,7 +339,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     glDisable(GL_CULL_FACE);
 }
 
-/* The places of the samples in a pixel of the framebuffer that is bound. */
+/* Sample positions in a pixel of the bound framebuffer; returns their number. */
 static int find_samples(float sample[HOT_RASTER_SAMPLES][2])
 {
     GLint samples = 0;
@@ -362,7 +361,7 @@ static void count_surfaces(const hot_surface_list *list, hot_render_counts *coun
         counts->triangles += (list->first[l + 1] - list->first[l]) * 20 * (size_t)hot_sphere_parts[l];
 }
 
-static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *mine, const hot_view_state *state,
+static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *shown, const hot_view_state *state,
                         const hot_viewport *viewport, double nearer, double alpha)
 {
     const GLuint program = glyphs->stick;
@@ -374,58 +373,58 @@ static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *m
     hot_program_float(program, "nearer", nearer);
     hot_program_float(program, "alpha", alpha);
     set_light(program, state, viewport);
-    hot_texture_buffer_bind(&mine->stick_items, 0);
+    hot_texture_buffer_bind(&shown->stick_items, 0);
     glBindVertexArray(glyphs->empty_array);
-    glDrawArrays(GL_TRIANGLES, 0, (GLsizei)(6 * mine->sticks));
+    glDrawArrays(GL_TRIANGLES, 0, (GLsizei)(6 * shown->sticks));
 }
 
 hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                            const hot_view_state *state, const hot_viewport *viewport, int bottom,
                            hot_render_counts *counts)
 {
-    const hot_viewport_glyphs *mine = &glyphs->viewport[which];
-    const int surfaces = mine->list.first[HOT_SPHERES] > 0, sticks = mine->sticks > 0;
+    const hot_viewport_glyphs *shown = &glyphs->viewport[which];
+    const int surfaces = shown->list.first[HOT_SPHERES] > 0, sticks = shown->sticks > 0;
     hot_status status = HOT_OK;
     hot_raster_job job = {
-        .scene = scene, .state = state, .viewport = viewport, .set = &mine->set, .list = &mine->list};
+        .scene = scene, .state = state, .viewport = viewport, .set = &shown->set, .list = &shown->list};
     job.samples = find_samples(job.sample);
-    if (surfaces && mine->key.cpu) {
+    if (surfaces && shown->key.cpu) {
         status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image),
                                  bottom);
     } else if (surfaces) {
-        const int tiles = by_compute(glyphs, state);
-        draw_surfaces(glyphs, mine, scene, state, viewport, tiles);
+        const int tiles = uses_compute(glyphs, state);
+        draw_surfaces(glyphs, shown, scene, state, viewport, tiles);
         if (tiles)
-            status = hot_tiles_show(context, &glyphs->tiles, &job, &mine->items, &mine->values, bottom);
+            status = hot_tiles_show(context, &glyphs->tiles, &job, &shown->items, &shown->values, bottom);
     }
-    count_surfaces(&mine->list, counts);
+    count_surfaces(&shown->list, counts);
     if (!sticks || status != HOT_OK)
         return status;
-    draw_sticks(glyphs, mine, state, viewport, 0, 1);
-    counts->sticks += mine->sticks;
-    counts->triangles += 2 * mine->sticks;
+    draw_sticks(glyphs, shown, state, viewport, 0, 1);
+    counts->sticks += shown->sticks;
+    counts->triangles += 2 * shown->sticks;
     if (surfaces) {
-        /* inside its own surface a stick shines through, not through the glyphs before it */
-        const double through = 2 * hot_scene_usual_mm(scene, state) / viewport->depth;
+        /* a stick shines through its own surface, but not through nearer glyphs */
+        const double through = 2 * hot_scene_typical_mm(scene, state) / viewport->depth;
         glEnable(GL_BLEND);
         glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
         glDepthMask(GL_FALSE);
-        draw_sticks(glyphs, mine, state, viewport, through, 0.5);
+        draw_sticks(glyphs, shown, state, viewport, through, 0.5);
         glDepthMask(GL_TRUE);
         glDisable(GL_BLEND);
     }
     return HOT_OK;
 }
 
-void hot_glyphs_forget(hot_context *context, hot_glyph_renderer *glyphs)
+void hot_glyphs_invalidate(hot_context *context, hot_glyph_renderer *glyphs)
 {
     for (int v = 0; v < 4; v++)
-        forget(context, &glyphs->viewport[v]);
+        invalidate(context, &glyphs->viewport[v]);
 }
 
 void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
 {
-    hot_glyphs_forget(context, glyphs);
+    hot_glyphs_invalidate(context, glyphs);
     for (int v = 0; v < 4; v++) {
         hot_surface_list_free(context, &glyphs->viewport[v].list);
         hot_texture_buffer_free(&glyphs->viewport[v].values);

@@ -1,30 +1,29 @@
-/* Slices of a volume behind the glyphs. */
+/* Draws slices of a volume behind the glyphs. */
 #include <math.h>
 #include <string.h>
 
-#include "glyph/glyph_size.h"
+#include "scene/glyph_size.h"
 #include "render_parts.h"
 
-/* What is in a volume's texture: floats, slab by slab, so that no copy of the whole is made on the way. */
+/* Uploads a volume as floats, slice by slice: no copy of the whole volume is made. */
 static hot_status upload(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                          const hot_view_volume *volume)
 {
     const size_t *size = volume->own_grid ? volume->size : scene->grid.size, slab = size[0] * size[1],
                  components = (size_t)volume->components;
     const GLenum format = components == 3 ? GL_RGB : GL_RED;
-    GLint most = 0;
-    glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &most);
+    GLint max_size = 0;
+    glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &max_size);
     for (int d = 0; d < 3; d++)
-        if (size[d] > (size_t)most)
+        if (size[d] > (size_t)max_size)
             return hot_context_fail(
                 context, HOT_ERROR_DEVICE,
-                "the OpenGL driver shows images of at most %d voxels a side, not %zu; --image off shows the "
-                "glyphs alone",
-                most, size[d]);
+                "this OpenGL driver is limited to images of %d voxels per side, not %zu; use --image off",
+                max_size, size[d]);
     float *values = hot_context_alloc(context, slab, components * sizeof *values);
     if (!values)
         return HOT_ERROR_MEMORY;
-    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
     }
     if (!image->texture)
         glGenTextures(1, &image->texture);
@@ -33,7 +32,7 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-    /* colours need no more than half floats; their values are divided by the window's white to fit them */
+    /* half floats suffice for colours; dividing by the window's white avoids overflow */
     const double white = components == 3 ? volume->window[1] : 1;
     glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1],
                  (GLsizei)size[2], 0, format, GL_FLOAT, NULL);
@@ -79,20 +78,20 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
     return status;
 }
 
-/* Two vectors in a plane, long enough to reach over the whole grid from any point of it. */
+/* Two perpendicular vectors in a plane, each longer than the grid's diagonal. */
 static void span(const hot_scene *scene, const double normal[3], double across[3], double along[3])
 {
     double low[3], high[3], reach = 0, length = 0;
-    int least = 0;
+    int smallest = 0;
     hot_scene_bounds(scene, low, high);
     for (int d = 0; d < 3; d++) {
         reach += (high[d] - low[d]) * (high[d] - low[d]);
-        if (fabs(normal[d]) < fabs(normal[least]))
-            least = d;
+        if (fabs(normal[d]) < fabs(normal[smallest]))
+            smallest = d;
     }
     reach = sqrt(reach);
     for (int d = 0; d < 3; d++)
-        across[d] = (d == least) - normal[d] * normal[least];
+        across[d] = (d == smallest) - normal[d] * normal[smallest];
     for (int d = 0; d < 3; d++)
         length += across[d] * across[d];
     for (int d = 0; d < 3; d++)
@@ -118,13 +117,13 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     if (!state->show_image || !volume || hot_scene_volume(scene, state->background) != volume)
         return;
     const GLuint program = image->program;
-    double matrix[16] = {0}, low = isnan(state->window[0]) ? volume->window[0] : state->window[0];
-    double high = isnan(state->window[1]) ? volume->window[1] : state->window[1];
+    double matrix[16] = {0}, window[2];
     const double white = volume->components == 3 ? volume->window[1] : 1;
     for (int c = 0; c < 4; c++)
         for (int r = 0; r < 3; r++)
             matrix[4 * c + r] = volume->own_grid ? volume->from_ras[r][c] : scene->from_ras[r][c];
     matrix[15] = 1;
+    hot_volume_window(volume, state->window, window);
     glUseProgram(program);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_3D, image->texture);
@@ -136,13 +135,14 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     hot_program_matrix(program, "from_ras", matrix);
     const size_t *size = volume->own_grid ? volume->size : scene->grid.size;
     hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
-    glUniform2f(glGetUniformLocation(program, "window"), (float)(low / white), (float)(white / (high - low)));
+    glUniform2f(glGetUniformLocation(program, "window"), (float)(window[0] / white),
+                (float)(white / (window[1] - window[0])));
     hot_program_int(program, "colored", volume->components == 3);
     hot_program_float(program, "opacity", state->opacity);
     hot_program_vec3(program, "canvas", state->canvas);
     glBindVertexArray(image->empty_array);
     if (!viewport->space) {
-        /* behind every glyph of the slice, whatever its depth */
+        /* behind every glyph of the slice, at any depth */
         hot_program_float(program, "farther", 0);
         glDepthMask(GL_FALSE);
         glDisable(GL_DEPTH_TEST);
@@ -151,8 +151,8 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
         glDepthMask(GL_TRUE);
         return;
     }
-    /* moved back by a glyph's radius, so that glyphs stand on their slice whole */
-    hot_program_float(program, "farther", 1.2 * hot_scene_usual_mm(scene, state) / viewport->depth);
+    /* moved back by a glyph's radius so that the slice does not hide half of its glyphs */
+    hot_program_float(program, "farther", 1.2 * hot_scene_typical_mm(scene, state) / viewport->depth);
     for (int axis = 0; axis < 3; axis++) {
         double normal[3], length = 0;
         for (int d = 0; d < 3; d++) {

@@ -1,4 +1,4 @@
-/* Letters, lines and panels over the picture: triangles that come ready made. */
+/* Draws the overlay's triangles: text, lines and panels. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Programs and buffers. */
+/* Programs, uniforms and buffers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,38 +7,38 @@
 static hot_status compile(hot_context *context, const char *name, GLenum kind, const char *const texts[3],
                           GLuint *shader)
 {
-    GLint done = 0;
-    char words[1024] = "";
+    GLint succeeded = 0;
+    char log[1024] = "";
     *shader = glCreateShader(kind);
     glShaderSource(*shader, 3, texts, NULL);
     glCompileShader(*shader);
-    glGetShaderiv(*shader, GL_COMPILE_STATUS, &done);
-    if (done)
+    glGetShaderiv(*shader, GL_COMPILE_STATUS, &succeeded);
+    if (succeeded)
         return HOT_OK;
-    glGetShaderInfoLog(*shader, sizeof words, NULL, words);
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver refuses the %s shader of '%s': %s",
+    glGetShaderInfoLog(*shader, sizeof log, NULL, log);
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver rejects the %s shader of '%s': %s",
                             kind == GL_VERTEX_SHADER     ? "vertex"
                             : kind == GL_FRAGMENT_SHADER ? "fragment"
                                                          : "compute",
-                            name, words);
+                            name, log);
 }
 
-/* Links shaders, which are gone afterwards. */
+/* Links shaders. */
 static hot_status link(hot_context *context, const char *name, const GLuint *shader, int count, GLuint *program)
 {
-    GLint done = 0;
-    char words[1024] = "";
+    GLint succeeded = 0;
+    char log[1024] = "";
     *program = glCreateProgram();
     for (int s = 0; s < count; s++)
         glAttachShader(*program, shader[s]);
     glLinkProgram(*program);
-    glGetProgramiv(*program, GL_LINK_STATUS, &done);
-    if (done)
+    glGetProgramiv(*program, GL_LINK_STATUS, &succeeded);
+    if (succeeded)
         return HOT_OK;
-    glGetProgramInfoLog(*program, sizeof words, NULL, words);
+    glGetProgramInfoLog(*program, sizeof log, NULL, log);
     glDeleteProgram(*program);
     *program = 0;
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver cannot link '%s': %s", name, words);
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver cannot link '%s': %s", name, log);
 }
 
 hot_status hot_program_create_compute(hot_context *context, const char *name, const char *head, const char *text,
@@ -85,8 +85,8 @@ static double multinomial(int a, int b, int c)
     return value;
 }
 
-/* Term by term: every monomial of degree m - 1, times its multiplicity, serves the gradient's three components with
- * three values of the tensor (kernels/symtensor/form3.h, the same formula). A x^m = x . A x^(m-1). */
+/* The gradient A x^(m-1) term by term: each monomial of degree m - 1, times its multiplicity, contributes to three
+ * components with three coefficients (same formula as kernels/symtensor/form3.h). A x^m = x . A x^(m-1). */
 char *hot_program_form(hot_context *context, int order)
 {
     enum { ROOM = 32768 };
@@ -147,19 +147,19 @@ void hot_program_float(GLuint program, const char *name, double value)
 hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buffer, GLenum format, size_t texel_bytes,
                                    const void *data, size_t bytes)
 {
-    GLint most = 0;
-    glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &most);
-    if (bytes / texel_bytes > (size_t)most)
+    GLint max_texels = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &max_texels);
+    if (bytes / texel_bytes > (size_t)max_texels)
         return hot_context_fail(
             context, HOT_ERROR_DEVICE,
-            "the OpenGL driver holds %d texels and %zu are needed for so many glyphs; show slices, or raise "
-            "the threshold",
-            most, bytes / texel_bytes);
+            "too many glyphs: they need %zu texels and this OpenGL driver allows %d; show slices, or raise the "
+            "threshold",
+            bytes / texel_bytes, max_texels);
     if (!buffer->buffer) {
         glGenBuffers(1, &buffer->buffer);
         glGenTextures(1, &buffer->texture);
     }
-    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
     }
     glBindBuffer(GL_TEXTURE_BUFFER, buffer->buffer);
     if (bytes && data && buffer->bytes == bytes)
@@ -192,6 +192,6 @@ hot_status hot_gl_check(hot_context *context, const char *what)
     if (error == GL_NO_ERROR)
         return HOT_OK;
     if (error == GL_OUT_OF_MEMORY)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "%s: no memory is left on the graphics card", what);
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%s: out of graphics memory", what);
     return hot_context_fail(context, HOT_ERROR_DEVICE, "%s: OpenGL error 0x%04x", what, (unsigned)error);
 }

@@ -1,4 +1,4 @@
-/* What the processor drew, put into OpenGL's picture: colour and depth as textures, band by band. */
+/* Copies the CPU rasteriser's colour and depth to the framebuffer, as textures, band by band. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void make_texture(GLuint *texture, int unit, GLint format, GLenum channel
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 }
 
-/* Room for one band, here and on the other side. */
+/* Allocates one band in host memory and as textures. */
 static hot_status reserve(hot_context *context, hot_raster_renderer *raster, int width, int height)
 {
     const size_t texels = (size_t)width * (size_t)height;
@@ -48,7 +48,7 @@ static hot_status reserve(hot_context *context, hot_raster_renderer *raster, int
         raster->capacity = texels;
     }
     if (width != raster->width || height != raster->height) {
-        while (glGetError() != GL_NO_ERROR) { /* what is reported below is of these textures */
+        while (glGetError() != GL_NO_ERROR) { /* errors below belong to these textures */
         }
         make_texture(&raster->color, 0, GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, width, height);
         make_texture(&raster->depth, 1, GL_R32F, GL_RED, GL_FLOAT, width, height);

@@ -1,25 +1,32 @@
-/* Surfaces drawn by compute shaders (shaders/tile.comp): data-centre cards set up a billion triangles a second and
- * compute thirty thousand times as much. */
+/* Draws surfaces by compute shaders (shaders/tile.comp). Hardware pipelines set up a limited number of triangles per
+ * second, however small these are; compute shaders avoid this limit. */
 #include <stdio.h>
 #include <string.h>
 
 #include "render_parts.h"
 
-/* The most vertices of a half sphere, and those of the usual ones: what a work group shares decides how many there are
- * at once. */
-enum { PARTS_MOST = 144, VERTICES_MOST = 900, VERTICES_USUAL = 128 };
+/* MAX_VERTICES of a half sphere; most spheres have at most SMALL_VERTICES. Shared memory per work group limits how many
+ * groups run at once, so there is a program for each. */
+enum { MAX_PARTS = 144, MAX_VERTICES = 900, SMALL_VERTICES = 128 };
 
-/* 1/64 pixels squared must stay within 31 bits; vertices within what work groups share. */
-static int takes(int level, double reach) { return hot_sphere_parts[level] <= PARTS_MOST && reach < 120; }
-
-int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level)
+int hot_tiles_in_one_pass(void)
 {
-    return takes(level, (double)list->widest[level] / viewport->mm_per_pixel);
+    return epoxy_gl_version() >= 43 && epoxy_has_gl_extension("GL_ARB_gpu_shader_int64") &&
+           epoxy_has_gl_extension("GL_NV_shader_atomic_int64");
 }
 
-int hot_tiles_take_all(const hot_scene *scene, const hot_view_state *state, double reach)
+/* areas in (1/64 pixel)^2 must fit in 31 bits, and vertices in shared memory */
+static int can_draw(int level, double reach) { return hot_sphere_parts[level] <= MAX_PARTS && reach < 120; }
+
+int hot_tiles_can_draw(const hot_surface_list *list, const hot_viewport *viewport, int level)
 {
-    return takes(state->detail ? hot_glyph_detail_of(state->detail) : hot_glyph_detail(scene->order, reach), reach);
+    return can_draw(level, (double)list->widest[level] / viewport->mm_per_pixel);
+}
+
+int hot_tiles_can_draw_all(const hot_scene *scene, const hot_view_state *state, double reach)
+{
+    const int level = state->detail ? hot_glyph_nearest_detail(state->detail) : hot_glyph_detail(scene->order, reach);
+    return can_draw(level, reach);
 }
 
 static hot_status make_compute(hot_context *context, const char *form, int wide, int vertices, GLuint *program)
@@ -28,7 +35,7 @@ static hot_status make_compute(hot_context *context, const char *form, int wide,
     char *head = hot_context_alloc(context, ROOM, 1);
     if (!head)
         return HOT_ERROR_MEMORY;
-    snprintf(head, ROOM, "%s#define WIDE %d\n#define MOST %d\n%s",
+    snprintf(head, ROOM, "%s#define WIDE %d\n#define MAX_VERTICES %d\n%s",
              wide ? "#extension GL_ARB_gpu_shader_int64 : require\n#extension GL_NV_shader_atomic_int64 : require\n"
                   : "",
              wide, vertices, form);
@@ -42,19 +49,18 @@ static hot_status make_programs(hot_context *context, hot_tile_renderer *tiles, 
     hot_status status = HOT_OK;
     if (tiles->order != order) {
         char *form = hot_program_form(context, order);
-        glDeleteProgram(tiles->usual);
+        glDeleteProgram(tiles->small);
         glDeleteProgram(tiles->large);
-        tiles->usual = tiles->large = 0;
+        tiles->small = tiles->large = 0;
         tiles->order = 0;
-        tiles->wide = epoxy_has_gl_extension("GL_ARB_gpu_shader_int64") &&
-                      epoxy_has_gl_extension("GL_NV_shader_atomic_int64");
-        status = form ? make_compute(context, form, tiles->wide, VERTICES_USUAL, &tiles->usual) : HOT_ERROR_MEMORY;
-        if (status == HOT_ERROR_DEVICE && tiles->wide) { /* said to be there, and is not */
+        tiles->wide = hot_tiles_in_one_pass();
+        status = form ? make_compute(context, form, tiles->wide, SMALL_VERTICES, &tiles->small) : HOT_ERROR_MEMORY;
+        if (status == HOT_ERROR_DEVICE && tiles->wide) { /* reported as an extension, but the shader does not compile */
             tiles->wide = 0;
-            status = make_compute(context, form, 0, VERTICES_USUAL, &tiles->usual);
+            status = make_compute(context, form, 0, SMALL_VERTICES, &tiles->small);
         }
         if (status == HOT_OK)
-            status = make_compute(context, form, tiles->wide, VERTICES_MOST, &tiles->large);
+            status = make_compute(context, form, tiles->wide, MAX_VERTICES, &tiles->large);
         hot_context_free(context, form);
         tiles->order = status == HOT_OK ? order : 0;
     }
@@ -91,7 +97,7 @@ static hot_status make_level(hot_context *context, hot_tile_renderer *tiles, int
         goto cleanup;
     vertices = hot_context_calloc(context, half.vertices, sizeof *vertices);
     corners = hot_context_calloc(context, half.triangles, sizeof *corners);
-    if (!vertices || !corners || half.vertices > VERTICES_MOST) {
+    if (!vertices || !corners || half.vertices > MAX_VERTICES) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
@@ -116,10 +122,10 @@ cleanup:
     return status;
 }
 
-/* Room for a depth and a colour of every sample, empty. */
+/* Clears depth and colour of all samples, after allocating them if needed. */
 static hot_status clear(hot_context *context, hot_tile_renderer *tiles, size_t samples)
 {
-    const GLuint far = 0x3f800000u, none = 0, both[2] = {none, far}; /* far: 1.0f */
+    const GLuint far = 0x3f800000u, none = 0, both[2] = {none, far}; /* far: the bits of 1.0f */
     if (!tiles->depth) {
         glGenBuffers(1, &tiles->depth);
         glGenBuffers(1, &tiles->color);
@@ -175,7 +181,7 @@ static void set_picture(GLuint program, const hot_raster_job *job)
     hot_program_vec3(program, "light", light);
     hot_program_int(program, "lit", job->state->light);
     hot_program_int(program, "samples", job->samples);
-    hot_program_float(program, "far", 64 * HOT_GLYPH_BEYOND / viewport->mm_per_pixel);
+    hot_program_float(program, "far", 64 * HOT_GLYPH_MAX_REACH / viewport->mm_per_pixel);
     glUniformMatrix3fv(glGetUniformLocation(program, "to_voxel"), 1, GL_FALSE, to_voxel);
     glUniform2fv(glGetUniformLocation(program, "places"), job->samples, &places[0][0]);
     glUniform4fv(glGetUniformLocation(program, "reach"), 1, reach);
@@ -185,7 +191,7 @@ static void set_picture(GLuint program, const hot_raster_job *job)
 static void draw_level(const hot_tile_renderer *tiles, const hot_raster_job *job, int l, int coloring)
 {
     const size_t from = job->list->first[l], count = job->list->first[l + 1] - from;
-    const GLuint program = tiles->level[l].vertices <= VERTICES_USUAL ? tiles->usual : tiles->large, across = 32768;
+    const GLuint program = tiles->level[l].vertices <= SMALL_VERTICES ? tiles->small : tiles->large, across = 32768;
     glUseProgram(program);
     hot_program_int(program, "coloring", coloring);
     hot_texture_buffer_bind(&tiles->level[l].sphere, 2);
@@ -217,7 +223,7 @@ hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const 
     int some = 0;
     hot_status status = make_programs(context, tiles, job->scene->order, job->samples);
     for (int l = 0; l < HOT_SPHERES && status == HOT_OK; l++)
-        if (job->list->first[l + 1] > job->list->first[l] && hot_tiles_take(job->list, job->viewport, l)) {
+        if (job->list->first[l + 1] > job->list->first[l] && hot_tiles_can_draw(job->list, job->viewport, l)) {
             status = make_level(context, tiles, l);
             some = 1;
         }
@@ -225,14 +231,14 @@ hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const 
         status = clear(context, tiles, pixels * (size_t)job->samples);
     if (status != HOT_OK || !some)
         return status;
-    set_picture(tiles->usual, job);
+    set_picture(tiles->small, job);
     set_picture(tiles->large, job);
     hot_texture_buffer_bind(items, 0);
     hot_texture_buffer_bind(values, 1);
     for (int coloring = tiles->wide; coloring < 2; coloring++) {
         glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
         for (int l = 0; l < HOT_SPHERES; l++)
-            if (job->list->first[l + 1] > job->list->first[l] && hot_tiles_take(job->list, job->viewport, l))
+            if (job->list->first[l + 1] > job->list->first[l] && hot_tiles_can_draw(job->list, job->viewport, l))
                 draw_level(tiles, job, l, coloring);
     }
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
@@ -242,7 +248,7 @@ hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const 
 
 void hot_tiles_free(hot_tile_renderer *tiles)
 {
-    glDeleteProgram(tiles->usual);
+    glDeleteProgram(tiles->small);
     glDeleteProgram(tiles->large);
     glDeleteProgram(tiles->show);
     glDeleteVertexArrays(1, &tiles->empty_array);

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Vectors and quaternions ------------------------------------------------------------------------------ */
+#include "vector.h"
 
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+/* ---- Vectors and quaternions ------------------------------------------------------------------------------ */
 
 static void cross(const double a[3], const double b[3], double c[3])
 {
@@ -52,7 +52,8 @@ void hot_quaternion_rotate(const double q[4], const double v[3], double turned[3
 
 static const double RADIANS = 0.017453292519943295;
 
-/* The camera stands on y, its up is z: azimuth turns about z, elevation about x, roll about y. */
+/* The untilted camera is on the y axis and its up vector is z. Azimuth turns about z, elevation about x, roll about y.
+ */
 void hot_quaternion_from_angles(const double degrees[3], double q[4])
 {
     double azimuth[4], elevation[4], roll[4];
@@ -67,7 +68,7 @@ void hot_quaternion_to_angles(const double q[4], double degrees[3])
 {
     double toward[3], up[3], level[4], back[3];
     hot_quaternion_rotate(q, (const double[3]){0, 1, 0}, toward);
-    /* straight from above or below azimuth and roll are the same turn: taken as azimuth */
+    /* at the poles azimuth and roll are the same turn: reported as azimuth */
     int pole = fabs(toward[2]) > 1 - 1e-9;
     hot_quaternion_rotate(q, (const double[3]){0, 0, 1}, up);
     double side = toward[2] > 0 ? -1 : 1;
@@ -79,17 +80,17 @@ void hot_quaternion_to_angles(const double q[4], double degrees[3])
     hot_quaternion_from_angles(degrees, level);
     for (int d = 1; d < 4; d++)
         level[d] = -level[d];
-    hot_quaternion_rotate(level, up, back); /* the up vector without azimuth and elevation: turned about y */
+    hot_quaternion_rotate(level, up, back); /* the up vector without azimuth and elevation: turned about y only */
     degrees[2] = atan2(back[0], back[2]) / RADIANS;
 }
 
 /* ---- Orientation of a view -------------------------------------------------------------------------------- */
 
-/* Screen right and up of each plane in RAS, as radiologists look at it; the 3-D view starts as the coronal one. */
+/* Screen right and up of each plane in RAS, radiological convention; the 3-D view starts as the coronal plane. */
 static const double screen_right[3][3] = {{-1, 0, 0}, {0, -1, 0}, {-1, 0, 0}};
 static const double screen_up[3][3] = {{0, 1, 0}, {0, 0, 1}, {0, 0, 1}};
 
-/* Direction of the voxel axis that goes with a screen axis (one of RAS), that way round. */
+/* Direction of the voxel axis that is closest to a screen axis (one of RAS), with the same sign. */
 static void axis_along(const hot_scene *scene, const double wanted[3], double direction[3])
 {
     static const int plane_across[3] = {HOT_PLANE_SAGITTAL, HOT_PLANE_CORONAL, HOT_PLANE_AXIAL}; /* x y z */
@@ -116,7 +117,7 @@ static void orient_plane(const hot_scene *scene, const hot_view_state *state, ho
     }
     cross(viewport->right, viewport->up, viewport->normal);
     unit(viewport->normal);
-    cross(viewport->normal, viewport->right, viewport->up); /* sheared grids: at right angles on the screen */
+    cross(viewport->normal, viewport->right, viewport->up); /* sheared grids: make up perpendicular to right */
     const double straight[3][3] = {
         {viewport->right[0], viewport->right[1], viewport->right[2]},
         {viewport->up[0], viewport->up[1], viewport->up[2]},
@@ -137,7 +138,7 @@ static void orient_space(const hot_view_state *state, hot_viewport *viewport)
 
 /* ---- Size ------------------------------------------------------------------------------------------------- */
 
-/* How far the grid reaches along a direction, mm from one end to the other. */
+/* Extent of the grid along a direction, mm. */
 static double reach(const hot_scene *scene, const double direction[3])
 {
     double sum = 0;
@@ -157,8 +158,8 @@ static double diagonal(const hot_scene *scene)
     return sqrt(squared);
 }
 
-/* mm per pixel at which the whole grid fits with a small margin. Planes are measured as they lie untilted, the 3-D view
- * whatever its turn, so that turning does not zoom. */
+/* mm per pixel at which the whole grid fits with a small margin. Tilting a plane or turning the 3-D view does not
+ * change it. */
 static double fitting(const hot_scene *scene, const hot_viewport *viewport)
 {
     const double margin = 1.04;
@@ -182,7 +183,7 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     for (int d = 0; d < 3; d++)
         if (!isnan(state->center[d]))
             viewport->center[d] = state->center[d];
-    /* a plane is looked at where it is: scrolling through a tilted stack does not move it out of the picture */
+    /* centre a plane on its slice: scrolling through a tilted stack keeps the slice in the picture */
     if (!viewport->space) {
         for (int d = 0; d < 3; d++)
             from_slice += viewport->normal[d] * (viewport->point[d] - viewport->center[d]);
@@ -233,7 +234,7 @@ void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int w
         if (!viewport->space)
             fit = fmax(fit, viewport->mm_per_pixel);
     }
-    for (int v = 0; v < layout->count; v++) { /* linked planes have one scale */
+    for (int v = 0; v < layout->count; v++) { /* linked planes share one scale */
         hot_viewport *viewport = &layout->viewport[v];
         viewport->mm_per_pixel = (viewport->space ? viewport->mm_per_pixel : fit) / state->zoom;
         finish(scene, state, viewport);
@@ -289,7 +290,7 @@ void hot_view_state_turn(hot_view_state *state, const hot_viewport *viewport, do
 {
     double *rotation = viewport->space ? state->rotation : state->tilt, turn[4], axis[3];
     const double per_pixel = 180 * RADIANS / fmin(viewport->width, viewport->height);
-    /* what is seen follows the pointer, so the camera goes the other way */
+    /* the scene follows the pointer, so the camera turns the other way */
     for (int d = 0; d < 3; d++)
         axis[d] = dx * viewport->up[d] + dy * viewport->right[d];
     double length = sqrt(dot(axis, axis));

@@ -12,7 +12,7 @@ void hot_color_direction(const double ras[3], double rgb[3])
 
 void hot_color_map(double value, double rgb[3])
 {
-    /* what red, green and blue add along the two axes of the plane of equal brightness */
+    /* coefficients of red, green and blue along the two axes of the plane of equal lightness */
     static const double plane[3][2] = {{-0.14861, 1.78277}, {-0.29227, -0.90649}, {1.97294, 0}};
     const double x = value > 0 ? fmin(value, 1) : 0, light = 0.25 + (0.86 - 0.25) * x;
     const double angle = 6.283185307179586 * (0.38 / 3 - 0.68 * x), hue = 1.8 * light * (1 - light) / 2;
@@ -32,8 +32,7 @@ void hot_color_map_bytes(uint8_t bytes[256][3])
 
 void hot_color_fiber(int fiber, double rgb[3])
 {
-    /* Told apart by most eyes, also those that confuse red and green (after Okabe and Ito's orange, sky blue, yellow,
-     * pink). */
+    /* Distinguishable with most colour vision deficiencies (after Okabe and Ito's orange, sky blue, yellow, pink). */
     static const double palette[5][3] = {
         {0.95, 0.58, 0.08}, {0.34, 0.70, 0.93}, {0.95, 0.90, 0.30}, {0.93, 0.42, 0.70}, {0.70, 0.70, 0.70}};
     memcpy(rgb, palette[fiber >= 0 && fiber < 4 ? fiber : 4], 3 * sizeof *rgb);

@@ -1,4 +1,4 @@
-/* A voxel in words and numbers. */
+/* Describes a voxel as text. */
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <math.h>
@@ -8,9 +8,9 @@
 
 #include "pick.h"
 
-enum { PAIRS_MOST = 96, PAIR = 6 /* lambda, x y z, residual, kind */, UNIQUE_MOST = 45, FIBERS_MOST = 16 };
+enum { MAX_PAIRS = 96, PAIR = 6 /* lambda, x y z, residual, kind */, MAX_UNIQUE = 45, MAX_FIBERS = 16 };
 
-/* ---- Growing text ---------------------------------------------------------------------------------------- */
+/* ---- Text buffer ----------------------------------------------------------------------------------------- */
 
 typedef struct writer {
     hot_context *context;
@@ -19,8 +19,8 @@ typedef struct writer {
     hot_status status;
 } writer;
 
-static void put(writer *out, const char *format, ...) HOT_PRINTF(2, 3);
-static void put(writer *out, const char *format, ...)
+static void append(writer *out, const char *format, ...) HOT_PRINTF(2, 3);
+static void append(writer *out, const char *format, ...)
 {
     char piece[256];
     va_list arguments;
@@ -47,94 +47,94 @@ static void put(writer *out, const char *format, ...)
     out->used += length;
 }
 
-/* ---- Parts ----------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------------------- */
 
-/* A vector of the grid's world in RAS; returns its length and makes it unit. */
+/* Converts a vector of the grid's world to a RAS unit vector; returns its length. */
 static double to_ras_unit(const hot_scene *scene, const double world[3], double ras[3])
 {
     double length = sqrt(world[0] * world[0] + world[1] * world[1] + world[2] * world[2]);
     for (int d = 0; d < 3; d++)
-        ras[d] = length > 0 ? scene->sign[d] * world[d] / length + 0. : 0; /* + 0.: no -0 */
+        ras[d] = length > 0 ? scene->sign[d] * world[d] / length + 0. : 0; /* + 0.: turns -0 to 0 */
     return length;
 }
 
-static void put_place(writer *out, const hot_scene *scene, const int voxel[3], size_t index)
+static void append_place(writer *out, const hot_scene *scene, const int voxel[3], size_t index)
 {
     double at[3] = {voxel[0], voxel[1], voxel[2]}, ras[3];
     hot_scene_to_ras(scene, at, ras);
-    put(out, "voxel %d %d %d, index %zu\n", voxel[0], voxel[1], voxel[2], index);
+    append(out, "voxel %d %d %d, index %zu\n", voxel[0], voxel[1], voxel[2], index);
     int widest = 3;
     for (int v = 0; v < scene->volumes; v++) {
         const int width = (int)strlen(scene->volume[v].name);
         widest = width > widest ? width : widest;
     }
-    put(out, "  %-*s  %.2f %.2f %.2f mm\n", widest, scene->grid.space == HOT_SPACE_UNKNOWN ? "xyz" : "RAS", ras[0] + 0.,
-        ras[1] + 0., ras[2] + 0.);
+    append(out, "  %-*s  %.2f %.2f %.2f mm\n", widest, scene->grid.space == HOT_SPACE_UNKNOWN ? "xyz" : "RAS",
+           ras[0] + 0., ras[1] + 0., ras[2] + 0.);
     for (int v = 0; v < scene->volumes; v++) {
         const hot_view_volume *volume = &scene->volume[v];
         float values[3];
         hot_scene_value(scene, volume, index, values);
-        put(out, "  %-*s ", widest, volume->name);
+        append(out, "  %-*s ", widest, volume->name);
         if (volume->own_grid && isnan(values[0]))
-            put(out, " beyond this image");
+            append(out, " outside this image");
         for (int c = 0; c < volume->components && !(volume->own_grid && isnan(values[0])); c++)
-            put(out, " %.5g", (double)values[volume->reversed ? volume->components - 1 - c : c]);
-        put(out, "\n");
+            append(out, " %.5g", (double)values[volume->reversed ? volume->components - 1 - c : c]);
+        append(out, "\n");
     }
     if (scene->mask && !scene->mask[index])
-        put(out, "  outside the mask\n");
+        append(out, "  outside the mask\n");
 }
 
-static void put_fibers(writer *out, const hot_scene *scene, size_t index)
+static void append_fibers(writer *out, const hot_scene *scene, size_t index)
 {
-    double unit[FIBERS_MOST][3];
-    const int there = hot_scene_fibers(scene, index), count = there < FIBERS_MOST ? there : FIBERS_MOST;
-    put(out, count ? "\n%d fibre%s: length, direction in RAS\n" : "\nno fibre\n", count, count == 1 ? "" : "s");
+    double unit[MAX_FIBERS][3];
+    const int fibers = hot_scene_fibers(scene, index), count = fibers < MAX_FIBERS ? fibers : MAX_FIBERS;
+    append(out, count ? "\n%d fibre%s: length, direction in RAS\n" : "\nno fibre\n", count, count == 1 ? "" : "s");
     for (int f = 0; f < count; f++) {
         const float *peak = scene->peaks + 3 * (index * (size_t)scene->max_fibers + (size_t)f);
         double length = to_ras_unit(scene, (const double[3]){peak[0], peak[1], peak[2]}, unit[f]);
-        put(out, "  %-6d %-11.4g %7.4f %7.4f %7.4f\n", f + 1, length, unit[f][0], unit[f][1], unit[f][2]);
+        append(out, "  %-6d %-11.4g %7.4f %7.4f %7.4f\n", f + 1, length, unit[f][0], unit[f][1], unit[f][2]);
     }
     for (int f = 0; f < count; f++)
         for (int g = f + 1; g < count; g++) {
             double cosine = fabs(unit[f][0] * unit[g][0] + unit[f][1] * unit[g][1] + unit[f][2] * unit[g][2]);
-            put(out, "  %d to %d %.1f°\n", f + 1, g + 1, acos(fmin(cosine, 1)) * 57.29577951308232);
+            append(out, "  %d to %d %.1f°\n", f + 1, g + 1, acos(fmin(cosine, 1)) * 57.29577951308232);
         }
 }
 
-static hot_status put_eigenpairs(writer *out, const hot_scene *scene, const double *tensor)
+static hot_status append_eigenpairs(writer *out, const hot_scene *scene, const double *tensor)
 {
     static const char *const kinds[3] = {"min", "saddle", "max"};
-    double pairs[PAIRS_MOST * PAIR];
+    double pairs[MAX_PAIRS * PAIR];
     int32_t found = 0;
     const hot_sshopm_options options = {.size = sizeof options, .seek = HOT_ALL_PAIRS};
     hot_status status = hot_eigenpairs_f64(scene->context, &options, scene->order, 3, 1, tensor,
-                                           hot_symtensor_count(scene->order, 3), 0, NULL, PAIRS_MOST, pairs, &found);
+                                           hot_symtensor_count(scene->order, 3), 0, NULL, MAX_PAIRS, pairs, &found);
     if (status != HOT_OK)
         return status;
-    int count = found < PAIRS_MOST ? found : PAIRS_MOST;
-    put(out, "\n%d eigenpair%s: value, vector in RAS\n", (int)found, found == 1 ? "" : "s");
+    int count = found < MAX_PAIRS ? found : MAX_PAIRS;
+    append(out, "\n%d eigenpair%s: value, vector in RAS\n", (int)found, found == 1 ? "" : "s");
     for (int p = 0; p < count; p++) {
         const double *pair = pairs + p * PAIR;
         double x[3];
         to_ras_unit(scene, pair + 1, x);
-        /* of x and -x the one in the half space that files use */
+        /* the sign convention of files: the half space z > 0 */
         const double sign = x[2] < 0 || (x[2] == 0 && (x[1] < 0 || (x[1] == 0 && x[0] < 0))) ? -1 : 1;
-        put(out, "  %-6s %-11.4g %7.4f %7.4f %7.4f\n", kinds[pair[5] > 0 ? 2 : pair[5] < 0 ? 0 : 1], pair[0],
+        append(out, "  %-6s %-11.4g %7.4f %7.4f %7.4f\n", kinds[pair[5] > 0 ? 2 : pair[5] < 0 ? 0 : 1], pair[0],
             sign * x[0] + 0., sign * x[1] + 0., sign * x[2] + 0.);
     }
     return HOT_OK;
 }
 
-static hot_status put_coefficients(writer *out, const hot_scene *scene, const double *tensor)
+static hot_status append_coefficients(writer *out, const hot_scene *scene, const double *tensor)
 {
     static const char *const spaces[] = {"the file's axes", "RAS axes", "LAS axes", "LPS axes"};
-    int exponents[UNIQUE_MOST * 3];
+    int exponents[MAX_UNIQUE * 3];
     const size_t unique = hot_symtensor_count(scene->order, 3);
     hot_status status = hot_symtensor_exponents(scene->order, 3, exponents);
     if (status != HOT_OK)
         return status;
-    put(out, "\ntensor of order %d, %s\n", scene->order, spaces[scene->grid.space]);
+    append(out, "\ntensor of order %d, %s\n", scene->order, spaces[scene->grid.space]);
     for (size_t i = 0; i < unique; i++) {
         char name[17];
         int at = 0;
@@ -142,19 +142,19 @@ static hot_status put_coefficients(writer *out, const hot_scene *scene, const do
             for (int e = 0; e < exponents[3 * i + (size_t)d]; e++)
                 name[at++] = "xyz"[d];
         name[at] = 0;
-        put(out, "%s%s %-10.4g", i % 3 ? " " : "  ", name, tensor[i]);
+        append(out, "%s%s %-10.4g", i % 3 ? " " : "  ", name, tensor[i]);
         if (i % 3 == 2 || i + 1 == unique)
-            put(out, "\n");
+            append(out, "\n");
     }
     return HOT_OK;
 }
 
-static hot_status put_tensor(writer *out, const hot_scene *scene, size_t index)
+static hot_status append_tensor(writer *out, const hot_scene *scene, size_t index)
 {
     const size_t unique = hot_symtensor_count(scene->order, 3);
     float buffer[1 + HOT_GLYPH_TERMS];
     const float *row = hot_scene_row(scene, index, buffer);
-    double tensor[UNIQUE_MOST];
+    double tensor[MAX_UNIQUE];
     int finite = 1, zero = 1;
     if (!row)
         return HOT_ERROR_DEVICE;
@@ -164,14 +164,14 @@ static hot_status put_tensor(writer *out, const hot_scene *scene, size_t index)
         zero &= row[i + 1] == 0;
     }
     if (!finite || zero || !(row[0] > 0)) {
-        put(out, "\n%s\n",
+        append(out, "\n%s\n",
             !finite ? "the tensor holds NaN or Inf"
             : zero  ? "no tensor: all values are 0"
                     : "no tensor: it was not fitted (confidence 0)");
         return HOT_OK;
     }
-    hot_status status = put_eigenpairs(out, scene, tensor);
-    return status == HOT_OK ? put_coefficients(out, scene, tensor) : status;
+    hot_status status = append_eigenpairs(out, scene, tensor);
+    return status == HOT_OK ? append_coefficients(out, scene, tensor) : status;
 }
 
 hot_status hot_pick_describe(const hot_scene *scene, const int voxel[3], char **text)
@@ -179,11 +179,11 @@ hot_status hot_pick_describe(const hot_scene *scene, const int voxel[3], char **
     writer out = {.context = scene->context};
     const size_t index = hot_scene_index(scene, voxel);
     hot_status status = HOT_OK;
-    put_place(&out, scene, voxel, index);
+    append_place(&out, scene, voxel, index);
     if (scene->max_fibers)
-        put_fibers(&out, scene, index);
+        append_fibers(&out, scene, index);
     if (scene->order)
-        status = put_tensor(&out, scene, index);
+        status = append_tensor(&out, scene, index);
     if (status == HOT_OK)
         status = out.status;
     if (status != HOT_OK) {

@@ -9,7 +9,7 @@
 
 /* ---- Geometry --------------------------------------------------------------------------------------------- */
 
-static int invert(const double m[3][4], double inverse[3][4])
+static int invert_affine(const double m[3][4], double inverse[3][4])
 {
     double cofactor[3][3], determinant = 0, size = 1;
     for (int r = 0; r < 3; r++)
@@ -30,7 +30,7 @@ static int invert(const double m[3][4], double inverse[3][4])
     return 1;
 }
 
-/* World vector of a grid's space x sign = RAS vector; an unknown space is taken for RAS. */
+/* World vector of a grid's space x sign = RAS vector. An unknown space counts as RAS. */
 static void ras_sign(hot_space space, double sign[3])
 {
     sign[0] = space == HOT_SPACE_LAS || space == HOT_SPACE_LPS ? -1 : 1;
@@ -55,15 +55,15 @@ static hot_status set_geometry(hot_context *context, hot_scene *scene)
         for (int c = 0; c < 4; c++)
             scene->to_ras[r][c] = sign[r] * grid->to_world[r][c];
     }
-    if (!invert((const double (*)[4])scene->to_ras, scene->from_ras))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid whose axes lie in one plane");
+    if (!invert_affine((const double (*)[4])scene->to_ras, scene->from_ras))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid with coplanar axes");
     for (int c = 0; c < 3; c++)
         scene->spacing[c] = sqrt(scene->to_ras[0][c] * scene->to_ras[0][c] + scene->to_ras[1][c] * scene->to_ras[1][c] +
                                  scene->to_ras[2][c] * scene->to_ras[2][c]);
     return HOT_OK;
 }
 
-static void apply(const double m[3][4], const double x[3], double y[3])
+static void apply_affine(const double m[3][4], const double x[3], double y[3])
 {
     const double from[3] = {x[0], x[1], x[2]};
     for (int r = 0; r < 3; r++)
@@ -72,12 +72,20 @@ static void apply(const double m[3][4], const double x[3], double y[3])
 
 void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3])
 {
-    apply((const double (*)[4])scene->to_ras, voxel, ras);
+    apply_affine((const double (*)[4])scene->to_ras, voxel, ras);
 }
 
 void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxel[3])
 {
-    apply((const double (*)[4])scene->from_ras, ras, voxel);
+    apply_affine((const double (*)[4])scene->from_ras, ras, voxel);
+}
+
+void hot_scene_index_to_ras(const hot_scene *scene, size_t index, double ras[3])
+{
+    const size_t *size = scene->grid.size;
+    const double voxel[3] = {(double)(index % size[0]), (double)(index / size[0] % size[1]),
+                             (double)(index / size[0] / size[1])};
+    hot_scene_to_ras(scene, voxel, ras);
 }
 
 void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3])
@@ -109,7 +117,7 @@ int hot_scene_voxel_at(const hot_scene *scene, const double ras[3], int voxel[3]
 
 void hot_scene_plane_axes(const hot_scene *scene, int axis[3])
 {
-    /* axis along x, y, z in every order: the one whose cosines add up to most */
+    /* the assignment of voxel axes to x, y, z with the largest sum of cosines */
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     double best = -1;
     for (int o = 0; o < 6; o++) {
@@ -142,15 +150,31 @@ const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name
     return NULL;
 }
 
-/* What an image of another grid has in the middle of a voxel of the scene. */
+void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2])
+{
+    memcpy(window, isnan(chosen[0]) ? volume->window : chosen, 2 * sizeof *window);
+}
+
+const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_view_state *state, double range[2])
+{
+    const char *name = strcmp(state->color_by, "auto") == 0 ? state->background : state->color_by;
+    const hot_view_volume *volume = hot_scene_volume(scene, name);
+    if (!volume)
+        volume = hot_scene_volume(scene, "auto");
+    if (volume)
+        hot_volume_window(volume, state->color_range, range);
+    else
+        memcpy(range, state->color_range, 2 * sizeof *range);
+    return volume;
+}
+
+/* The nearest voxel of an image with its own grid. */
 static float image_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel)
 {
-    const size_t *size = scene->grid.size;
-    double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
-                    (double)(voxel / size[0] / size[1])};
+    double at[3];
     size_t index = 0;
-    hot_scene_to_ras(scene, at, at);
-    apply((const double (*)[4])volume->from_ras, at, at);
+    hot_scene_index_to_ras(scene, voxel, at);
+    apply_affine((const double (*)[4])volume->from_ras, at, at);
     for (int d = 2; d >= 0; d--) {
         const double nearest = floor(at[d] + 0.5);
         if (!(nearest >= 0 && nearest < (double)volume->size[d]))
@@ -176,12 +200,12 @@ void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size
     case HOT_VOLUME_COUNTS:
         values[0] = hot_scene_fibers(scene, voxel);
         break;
-    case HOT_VOLUME_DEC: /* every fibre's |x| |y| |z| times its amplitude, as the export has it */
+    case HOT_VOLUME_DEC: /* sum over fibres of |x| |y| |z| times amplitude, as in exported files */
         values[0] = values[1] = values[2] = 0;
         for (size_t at = 0; at < row; at++)
             values[at % 3] += isfinite(peaks[at]) ? fabsf(peaks[at]) : 0;
         break;
-    case HOT_VOLUME_AMPLITUDE: /* the longest direction; of tensors alone the largest radius */
+    case HOT_VOLUME_AMPLITUDE: /* the longest direction; for tensors alone, the largest radius */
         values[0] = scene->max_fibers ? 0 : scene->radius[voxel];
         for (size_t at = 0; at < row; at += 3) {
             float length = sqrtf(peaks[at] * peaks[at] + peaks[at + 1] * peaks[at + 1] + peaks[at + 2] * peaks[at + 2]);
@@ -216,21 +240,21 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether a voxel counts for the usual size of glyphs: what is drawn by default. */
+/* Whether a voxel counts for the typical size of glyphs: those drawn by default. */
 static int is_shown(const hot_scene *scene, size_t voxel)
 {
     return (!scene->mask || scene->mask[voxel]) && (!scene->max_fibers || hot_scene_fibers(scene, voxel) > 0);
 }
 
-/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them; shown: of
- * the voxels that are shown. 0 and 0 when there are none. */
+/* Quantiles low and high (0 to 1) of a volume's finite non-zero values, from an evenly spaced subset. shown: only
+ * voxels drawn by default. Both are 0 without such values. */
 static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, int shown, double low,
-                              double high, double found[2])
+                              double high, double result[2])
 {
-    enum { MOST = 100000 };
+    enum { MAX_SAMPLES = 100000 };
     const int own = volume->own_grid;
     const size_t voxels = own ? volume->size[0] * volume->size[1] * volume->size[2] : scene->voxels;
-    const size_t step = voxels / MOST + 1;
+    const size_t step = voxels / MAX_SAMPLES + 1;
     size_t taken = 0;
     float *sample = hot_context_alloc(scene->context, voxels / step + 1, 3 * sizeof *sample), values[3];
     if (!sample)
@@ -247,8 +271,8 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
                 sample[taken++] = values[c];
     }
     qsort(sample, taken, sizeof *sample, ascending);
-    found[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
-    found[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
+    result[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
+    result[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
     hot_context_free(scene->context, sample);
     return HOT_OK;
 }
@@ -264,14 +288,14 @@ static hot_status add(hot_scene *scene, const hot_view_volume *volume)
         return status;
     hot_view_volume *added = &scene->volume[scene->volumes++];
     *added = *volume;
-    added->window[0] = fmin(window[0], 0); /* what is nothing is black */
+    added->window[0] = fmin(window[0], 0); /* zero is black */
     added->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
     if (!(added->window[0] < added->window[1]))
         added->window[1] = added->window[0] + 1;
     return HOT_OK;
 }
 
-/* Adds an array; a given image comes before those made of the fields. */
+/* Adds an array. The first given image becomes the volume "auto". */
 static hot_status add_array(hot_scene *scene, const char *name, hot_view_volume *volume)
 {
     strncpy(volume->name, name, sizeof volume->name - 1);
@@ -292,7 +316,7 @@ hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int componen
     return add_array(scene, name, &volume);
 }
 
-/* Whether the middle of a voxel of one grid is within another: of its corners and of 32 along each of its axes. */
+/* Whether a grid has voxel centres inside another one. Tests 32 centres along each axis, ends included. */
 static int reaches_into(const double to_ras[3][4], const size_t size[3], const double from_ras[3][4],
                         const size_t other[3])
 {
@@ -305,8 +329,8 @@ static int reaches_into(const double to_ras[3][4], const size_t size[3], const d
                 int inside = 1;
                 for (int d = 0; d < 3; d++)
                     at[d] = floor(((double)size[d] - 1) * step[d] / (STEPS - 1) + 0.5);
-                apply(to_ras, at, at);
-                apply(from_ras, at, at);
+                apply_affine(to_ras, at, at);
+                apply_affine(from_ras, at, at);
                 for (int d = 0; d < 3; d++)
                     inside &= at[d] >= -0.5 && at[d] <= (double)other[d] - 0.5;
                 if (inside)
@@ -315,12 +339,12 @@ static int reaches_into(const double to_ras[3][4], const size_t size[3], const d
     return 0;
 }
 
-/* RAS mm of a grid's middle. */
+/* RAS mm of the grid's centre. */
 static void find_middle(const double to_ras[3][4], const size_t size[3], double middle[3])
 {
     for (int d = 0; d < 3; d++)
         middle[d] = ((double)size[d] - 1) / 2;
-    apply(to_ras, middle, middle);
+    apply_affine(to_ras, middle, middle);
 }
 
 hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values)
@@ -333,8 +357,8 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++)
             to_ras[r][c] = sign[r] * grid->to_world[r][c];
-    if (!invert((const double (*)[4])to_ras, volume.from_ras))
-        status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image whose axes lie in one plane");
+    if (!invert_affine((const double (*)[4])to_ras, volume.from_ras))
+        status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image grid with coplanar axes");
     else if (!reaches_into((const double (*)[4])to_ras, grid->size, (const double (*)[4])scene->from_ras,
                            scene->grid.size) &&
              !reaches_into((const double (*)[4])scene->to_ras, scene->grid.size,
@@ -343,8 +367,7 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
         find_middle((const double (*)[4])scene->to_ras, scene->grid.size, middle[1]);
         status = hot_context_fail(
             scene->context, HOT_ERROR_DATA,
-            "an image that lies beside the glyphs: its middle is at RAS %.1f %.1f %.1f mm, theirs at "
-            "%.1f %.1f %.1f",
+            "the image does not overlap the glyphs: its centre is at RAS %.1f %.1f %.1f mm, theirs at %.1f %.1f %.1f",
             middle[0][0], middle[0][1], middle[0][2], middle[1][0], middle[1][1], middle[1][2]);
     }
     if (status == HOT_OK)
@@ -353,7 +376,7 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_gri
     return status;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------------------- */
+/* ---- Scenes ----------------------------------------------------------------------------------------------- */
 
 static hot_status device_radii(hot_context *context, hot_scene *scene)
 {
@@ -376,12 +399,12 @@ const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 
     return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? buffer : NULL;
 }
 
-/* Largest radii of the surfaces, the usual sizes of glyphs, and the volumes that come from the fields. The upper
- * quartile: in real data a tenth of the voxels, not only a few, are so noisy that they would make dots of the rest. */
+/* Computes the radii, the typical sizes and the volumes derived from the fields. The quantile must not be higher: in
+ * real data a tenth of the voxels are noise with large radii, which would shrink all other glyphs to dots. */
 static hot_status measure(hot_context *context, hot_scene *scene)
 {
-    static const double usual = 0.75;
-    double found[2];
+    static const double TYPICAL_QUANTILE = 0.75;
+    double result[2];
     hot_status status = HOT_OK;
     if (scene->order) {
         scene->radius = hot_context_alloc(context, scene->voxels, sizeof *scene->radius);
@@ -392,10 +415,10 @@ static hot_status measure(hot_context *context, hot_scene *scene)
                      : hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
         const hot_view_volume radii = {.components = 1, .values = scene->radius};
         if (status == HOT_OK)
-            status = percentiles(scene, &radii, 1, 0, usual, found);
-        if (status == HOT_OK && !(found[1] > 0)) /* no fibre anywhere: then surfaces are drawn when all are asked for */
-            status = percentiles(scene, &radii, 0, 0, usual, found);
-        scene->usual_radius = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+            status = percentiles(scene, &radii, 1, 0, TYPICAL_QUANTILE, result);
+        if (status == HOT_OK && !(result[1] > 0)) /* no voxel with fibres: --surfaces all still draws surfaces */
+            status = percentiles(scene, &radii, 0, 0, TYPICAL_QUANTILE, result);
+        scene->typical_radius = status == HOT_OK && result[1] > 0 ? result[1] : 1;
     }
     const hot_view_volume own[] = {
         {.name = "amplitude", .components = 1, .source = HOT_VOLUME_AMPLITUDE},
@@ -403,9 +426,9 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         {.name = "nfibers", .components = 1, .source = HOT_VOLUME_COUNTS},
     };
     if (status == HOT_OK && scene->max_fibers)
-        status = percentiles(scene, &own[0], 1, 0, usual, found);
+        status = percentiles(scene, &own[0], 1, 0, TYPICAL_QUANTILE, result);
     if (scene->max_fibers)
-        scene->usual_amplitude = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+        scene->typical_amplitude = status == HOT_OK && result[1] > 0 ? result[1] : 1;
     for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : scene->order ? 1 : 0); v++)
         status = add(scene, &own[v]);
     return status;
@@ -419,7 +442,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    /* what was uploaded is told from what was not, also when memory is used again */
+    /* identifies uploaded data even if a later scene reuses the same memory */
     static atomic_uint number;
     made->serial = 1 + atomic_fetch_add(&number, 1);
     made->context = context;

@@ -1,5 +1,5 @@
-/* What there is to see: tensors, directions and volumes on one grid, in scanner RAS mm. Free of GL; scene_load.c alone
- * knows files. */
+/* The data of the viewer: tensors, directions and volumes on one grid, in scanner RAS mm. No OpenGL. Only scene_load.c
+ * reads files. */
 #ifndef HOT_VIZ_SCENE_H
 #define HOT_VIZ_SCENE_H
 
@@ -8,7 +8,7 @@
 #include <hotfiber/hotfiber.h>
 #include <hotfiber/view.h>
 
-#include "render/interop.h"
+#include "glyph/interop.h"
 #include "view_state.h"
 
 enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };
@@ -20,129 +20,139 @@ typedef enum hot_volume_source {
     HOT_VOLUME_AMPLITUDE
 } hot_volume_source;
 
-/* A background or colour volume. */
+/* A background image or a colour per voxel. */
 typedef struct hot_view_volume {
     char name[HOT_VIEW_NAME]; /* "b0", "tissues", "nfibers", "dec", "amplitude", or a file's base name */
-    int components;           /* 1, or 3 = a colour per voxel (dec) */
-    const float *values;      /* voxels x components; NULL: computed when asked for, by hot_scene_value */
-    int source;               /* hot_volume_source: where values come from */
-    float *owned;             /* the same when the scene must free it, else NULL */
-    int reversed;             /* 1: in its file the components are the other way round, and so they are told */
-    int own_grid;             /* 1: its voxels are not the scene's, but these: */
-    size_t size[3];           /* of its grid: values has so many */
-    double from_ras[3][4];    /* RAS mm -> its voxels */
-    double window[2]; /* black and white: 2nd and 98th percentile of what is not zero, unless the kind says other */
+    int components;           /* 1, or 3 = a colour per voxel */
+    const float *values;      /* voxels x components; NULL: hot_scene_value computes them */
+    int source;               /* hot_volume_source: origin of the values */
+    float *owned;             /* the same pointer if the scene frees it, else NULL */
+    int reversed;             /* 1: the file has the components in reverse order; text shows the file's order */
+    int own_grid;             /* 1: the image has its own grid, the next two fields: */
+    size_t size[3];           /* voxels of that grid, and of values */
+    double from_ras[3][4];    /* RAS mm -> voxels of that grid */
+    double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
 
-/* Read it freely; only viz/scene*.c write it. */
+/* Read-only outside viz/scene/scene*.c. */
 typedef struct hot_scene {
     hot_context *context;
-    unsigned serial;          /* no two scenes of a process have the same */
-    hot_grid grid;            /* in the file's own space */
+    unsigned serial;          /* unique within the process */
+    hot_grid grid;            /* in the file's space */
     size_t voxels;
     double sign[3];           /* world vector of the grid's space x sign = RAS vector */
     double to_ras[3][4];      /* (i, j, k, 1) -> RAS mm, voxel centres */
     double from_ras[3][4];    /* its inverse */
     double spacing[3];        /* mm between voxels along i, j, k */
-    int order;                /* of the tensors; 0 = there are none */
-    const float *tensors;     /* voxels x (1 + unique values), world of the grid's space: confidence, then the tensor */
-    const float *device_tensors; /* the same in CUDA memory, and `tensors` is NULL; else NULL */
-    const hot_interop *interop;  /* what reaches them */
-    int max_fibers;           /* 0 = there are no directions */
-    const float *peaks;       /* voxels x 3 max_fibers, world of the grid's space, absent = 0 */
-    const uint8_t *counts;    /* fibres per voxel, NULL without directions */
+    int order;                /* of the tensors; 0 = no tensors */
+    const float *tensors;     /* voxels x (1 + unique values), in the world of the grid's space: confidence, then the
+                                 coefficients */
+    const float *device_tensors; /* CUDA memory; `tensors` is then NULL */
+    const hot_interop *interop;  /* functions that read device_tensors */
+    int max_fibers;           /* 0 = no directions */
+    const float *peaks;       /* voxels x 3 max_fibers, in the world of the grid's space; absent fibres are 0 */
+    const uint8_t *counts;    /* fibres per voxel; NULL without directions */
     const uint8_t *mask;      /* one byte per voxel, NULL = none */
-    float *radius; /* largest radius of each voxel's surface, 0 = nothing to draw there; NULL without tensors */
-    double usual_radius;      /* its upper quartile in voxels with fibres: what scale 1 makes fill a voxel */
-    double usual_amplitude;   /* the same of the longest sticks */
+    float *radius; /* largest radius of each voxel's surface; 0 = no surface; NULL without tensors */
+    double typical_radius;      /* upper quartile of radius over voxels with fibres; fills a voxel at scale 1 */
+    double typical_amplitude;   /* the same quartile of the longest sticks */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
-    int automatic;            /* which of them "auto" is: the first that was given, else what the fields tell */
-    char *path[HOT_SCENE_PATHS]; /* what it was loaded from, as given */
-    char content[16];            /* likewise; "" = not given */
+    int automatic;            /* index of the volume "auto": the first given image, else the first volume */
+    char *path[HOT_SCENE_PATHS]; /* input paths, as given */
+    char content[16];            /* the --as option of the inputs; "" = not given */
     int paths;
-    const char *run;          /* which of them is a directory of `hotfiber run`, NULL = none */
-    char title[256];          /* for a window: the names of the files */
-    hot_tensor_field *tensor_field; /* owned, when loaded from files */
+    const char *run;          /* the path that is a directory of `hotfiber run`; NULL = none */
+    char title[256];          /* file names for the window's title */
+    hot_tensor_field *tensor_field; /* the three fields are owned if they were loaded from files */
     hot_fiber_field *fiber_field;
     hot_mask *mask_field;
-    void (*release)(struct hot_scene *); /* frees those three, NULL = they are not owned */
-    double file_stamp;        /* newest change among the files when they were read */
+    void (*release)(struct hot_scene *); /* frees the three fields; NULL = not owned */
+    double file_stamp;        /* newest modification time of the files when they were read */
 } hot_scene;
 
 /* ---- scene.c ---------------------------------------------------------------------------------------------- */
 
-/* What a scene is made of; arrays are borrowed and must outlive it. NULL = absent, but tensors or peaks must be there
- * unless images alone are shown. */
+/* The arrays of a scene, borrowed: they must outlive it. NULL = absent. Tensors or peaks are required unless `images`
+ * is 1. */
 typedef struct hot_scene_parts {
     hot_grid grid;
     int order;
     const float *tensors;
-    const float *device_tensors; /* instead of them, in CUDA memory */
+    const float *device_tensors; /* in CUDA memory, instead of tensors */
     int max_fibers;
     const float *peaks;
     const uint8_t *counts;
     const uint8_t *mask;
-    int images; /* 1: no glyphs, just the images that are added */
+    int images; /* 1: no glyphs, only images that are added later */
 } hot_scene_parts;
 
-/* Has the volumes "nfibers", "dec" and "amplitude" when there are directions, "amplitude" (largest radius) of tensors
- * alone. Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, tensors of orders above 8, no voxel, a grid
- * whose axes lie in a plane). */
+/* Creates a scene. With directions it has the volumes "nfibers", "dec" and "amplitude"; with tensors alone "amplitude",
+ * the largest radius. Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (no data, an order above 8, no voxels, grid axes in
+ * one plane). */
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene);
-/* Adds a volume of voxels x components floats. `owned`: freed with the scene by hot_context_free, also on failure. */
+/* Adds a volume of voxels x components floats. owned = 1: the scene frees values with hot_context_free, also on
+ * failure. */
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned);
-/* Adds an image of another grid, which is shown where it lies. Both spaces must be known. Errors besides:
- * HOT_ERROR_DATA when it lies beside the scene, with how far. `values` as with owned. */
+/* Adds an image with its own grid, displayed at its position in space. Both spaces must be known. The scene frees
+ * values, also on failure. Errors: those of hot_scene_add_volume; HOT_ERROR_DATA if the grids do not overlap, with both
+ * centres. */
 hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values);
 void hot_scene_destroy(hot_scene **scene);
 
-/* The volume of this name; "auto" = the first; NULL when there is none ("none" among them). */
+/* The volume with this name; "auto" is the default one. NULL if there is none, as for "none". */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
-/* The values of one voxel of the scene: 1 or 3, as many as the volume has components. An image of another grid has
- * there the value of its nearest voxel, NaN where it has none. */
+/* Values shown as the first and last grey or colour: `chosen` (of the view state), or the volume's own if it is NaN. */
+void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2]);
+/* The volume of --color value and its range; NULL if the scene has no volume. */
+const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_view_state *state, double range[2]);
+
+/* Writes the values of one voxel of the scene, 1 or 3. An image with its own grid has the value of its nearest voxel,
+ * or NaN outside. */
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values);
 
-/* One voxel's row of tensor values, confidence first, wherever it lies: a pointer to it, or into `buffer`. NULL when
- * the GPU does not give it (the message is set). */
+/* The tensor row of one voxel, confidence first: a pointer to it, or into `buffer` for tensors on the GPU. NULL if the
+ * GPU fails (the context has the message). */
 const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 + HOT_GLYPH_TERMS]);
 
-/* How many fibres a voxel has. */
+/* Number of fibres of a voxel. */
 int hot_scene_fibers(const hot_scene *scene, size_t voxel);
-/* Whether its surface is drawn (the mask apart): it is there, reaches the threshold, and belongs to a fibre where
- * directions are known, unless all surfaces are asked for. */
+/* Whether a voxel's surface is drawn, apart from the mask: it has a tensor, reaches the threshold, and, where
+ * directions are known, has a fibre (unless state->surfaces is HOT_SURFACES_ALL). */
 int hot_scene_has_surface(const hot_scene *scene, const hot_view_state *state, size_t voxel);
 
-/* Voxel coordinates (centres at whole numbers) to RAS mm and back. */
+/* Voxel coordinates (voxel centres are integers) to RAS mm, and back. */
 void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3]);
 void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxel[3]);
-/* The outer corners of the grid (half a voxel beyond the centres) in RAS mm, lowest and highest along each axis. */
+/* RAS mm of the voxel with this index. */
+void hot_scene_index_to_ras(const hot_scene *scene, size_t index, double ras[3]);
+/* Bounding box of the grid in RAS mm, half a voxel beyond the outer centres. */
 void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3]);
-/* The voxel that holds a point (0), or the nearest one in the grid when it is outside (1). */
+/* The voxel that contains a point. Returns 1 if the point is outside; voxel is then the nearest one in the grid. */
 int hot_scene_voxel_at(const hot_scene *scene, const double ras[3], int voxel[3]);
-/* The voxel axis along which the slices of each plane are counted (index: hot_view_plane); every axis stands once. */
+/* The voxel axis along which each plane's slices are counted, by hot_view_plane: a permutation of 0 1 2. */
 void hot_scene_plane_axes(const hot_scene *scene, int axis[3]);
 /* i + size[0] * (j + size[1] * k). */
 size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
 
 /* ---- scene_load.c ----------------------------------------------------------------------------------------- */
 
-/* Loads what the paths name: a directory of `hotfiber run`; a tensor field (NRRD); directions (NRRD, NIfTI, .vtp of our
- * own writing); any other volume as a background, or alone. mask (may be NULL): a mask file.
- * Errors: those of the readers, each naming its file; HOT_ERROR_DATA when grids differ. */
+/* Loads the paths: a directory of `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber),
+ * and images, behind the glyphs or alone. mask: a mask file, or NULL. Errors: those of the readers, each naming its
+ * file; HOT_ERROR_DATA if grids differ. */
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
                           hot_scene **scene);
-/* The same. content: what the file holds (hot_tensor_field_load_as); of several, those that do not say it; NULL = find
- * out. */
+/* The same with a content, as in hot_tensor_field_load_as. With several files it applies to those whose content is
+ * ambiguous. NULL = detect. */
 hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
                              const char *content, hot_scene **scene);
-/* Adds the volume "b0" from the diffusion data that the run's report.json names. largest: data in a bigger file are
- * left alone and nothing is added (0 = any). hot_scene_load calls it for small ones. */
+/* Adds the volume "b0" from the diffusion data named in the run's report.json. Files larger than `largest` bytes are
+ * skipped without an error (0 = no limit). hot_scene_load calls it for small files. */
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);
-/* A scene of fields in memory, which are borrowed. */
+/* A scene of borrowed fields. */
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);
-/* Whether one of the files has changed (or gone) since it was read. */
+/* Whether a file was changed or removed since it was read. */
 int hot_scene_changed(const hot_scene *scene);
 
 #endif

@@ -11,12 +11,12 @@
 #include "scene.h"
 #include "vtp.h"
 
-/* What was found among the paths so far. */
-struct found {
+/* Contents of the given paths. */
+struct inputs {
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
     hot_mask *mask;
-    const char *volume[HOT_SCENE_PATHS]; /* neither of the two: to be read when the grid is known */
+    const char *volume[HOT_SCENE_PATHS]; /* images, read after the grid is known */
     int volumes, several;
     const char *run;                     /* a directory of `hotfiber run` */
 };
@@ -29,8 +29,8 @@ static int ends_with(const char *text, const char *end)
 
 static int is_folder(const char *path)
 {
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static char *join(hot_context *context, const char *folder, const char *name)
@@ -48,54 +48,55 @@ static char *copy(hot_context *context, const char *text)
     return made ? strcpy(made, text) : NULL;
 }
 
-/* ---- Reading ---------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------ */
 
 static hot_status fail_second(hot_context *context, const char *path, const char *what)
 {
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; one can be shown", path, what);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; only one can be shown", path,
+                            what);
 }
 
-/* Directions, unless there are some already. */
-static hot_status take_fibers(hot_context *context, struct found *found, const char *path, hot_fiber_field *fibers)
+/* Each kind of field may be given once. */
+static hot_status set_fibers(hot_context *context, struct inputs *inputs, const char *path, hot_fiber_field *fibers)
 {
-    if (found->fibers) {
+    if (inputs->fibers) {
         hot_fiber_field_destroy(&fibers);
         return fail_second(context, path, "directions");
     }
-    found->fibers = fibers;
+    inputs->fibers = fibers;
     return HOT_OK;
 }
 
-/* Likewise tensors. */
-static hot_status take_tensors(hot_context *context, struct found *found, const char *path, hot_tensor_field *tensors)
+static hot_status set_tensors(hot_context *context, struct inputs *inputs, const char *path, hot_tensor_field *tensors)
 {
-    if (found->tensors) {
+    if (inputs->tensors) {
         hot_tensor_field_destroy(&tensors);
         return fail_second(context, path, "tensors");
     }
-    found->tensors = tensors;
+    inputs->tensors = tensors;
     return HOT_OK;
 }
 
-/* One file: tensors, directions, or an image to be read later. content: what the user says that it holds, or NULL. */
-static hot_status read_file(hot_context *context, struct found *found, const char *path, const char *content)
+/* Reads tensors or directions; an image is only noted for later. content: the --as option, or NULL. */
+static hot_status read_file(hot_context *context, struct inputs *inputs, const char *path, const char *content)
 {
     hot_fiber_field *fibers = NULL;
     hot_tensor_field *tensors = NULL;
     const char *held = NULL;
-    struct stat there;
-    if (stat(path, &there) != 0)
+    struct stat info;
+    if (stat(path, &info) != 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-    if (!S_ISREG(there.st_mode)) /* what it holds is found out by reading, again when it changes */
+    /* the start is read to detect the content, and the file is read again when it changes */
+    if (!S_ISREG(info.st_mode))
         return hot_context_fail(context, HOT_ERROR_FILE,
                                 "'%s' is a pipe or a device, and the viewer reads a file more than once: save it to a "
                                 "file first", path);
     if (ends_with(path, ".vtp")) {
         hot_status status = hot_vtp_load(context, path, &fibers);
-        return status == HOT_OK ? take_fibers(context, found, path, fibers) : status;
+        return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
     hot_status status = HOT_OK;
-    if (!content || found->several) {
+    if (!content || inputs->several) {
         status = hot_file_content(context, path, &held);
         if (status == HOT_ERROR_FORMAT && content)
             status = HOT_OK, held = content;
@@ -107,31 +108,32 @@ static hot_status read_file(hot_context *context, struct found *found, const cha
         return status;
     if (strncmp(held, "tensor", 6) == 0) {
         status = hot_tensor_field_load_as(context, path, content, &tensors);
-        return status == HOT_OK ? take_tensors(context, found, path, tensors) : status;
+        return status == HOT_OK ? set_tensors(context, inputs, path, tensors) : status;
     }
-    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) { /* refuses harmonics */
+    if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) {
+        /* directions; this also rejects spherical harmonics with a message */
         status = hot_fiber_field_load_as(context, path, content, &fibers);
-        return status == HOT_OK ? take_fibers(context, found, path, fibers) : status;
+        return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
-    found->volume[found->volumes++] = path;
+    inputs->volume[inputs->volumes++] = path;
     return HOT_OK;
 }
 
-static hot_status read_run(hot_context *context, struct found *found, const char *folder)
+static hot_status read_run(hot_context *context, struct inputs *inputs, const char *folder)
 {
     static const char *const names[2] = {"tensors.nrrd", "peaks.nrrd"};
-    struct stat there;
+    struct stat info;
     hot_status status = HOT_OK;
     int had = 0;
     for (int n = 0; n < 2 && status == HOT_OK; n++) {
         char *path = join(context, folder, names[n]);
         if (!path)
             return HOT_ERROR_MEMORY;
-        if (stat(path, &there) == 0) {
-            const int volumes = found->volumes;
-            status = read_file(context, found, path, NULL);
+        if (stat(path, &info) == 0) {
+            const int volumes = inputs->volumes;
+            status = read_file(context, inputs, path, NULL);
             had++;
-            if (status == HOT_OK && found->volumes != volumes)
+            if (status == HOT_OK && inputs->volumes != volumes)
                 status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds neither tensors nor directions", path);
         }
         hot_context_free(context, path);
@@ -139,18 +141,18 @@ static hot_status read_run(hot_context *context, struct found *found, const char
     if (status == HOT_OK && !had)
         status = hot_context_fail(
             context, HOT_ERROR_FILE,
-            "'%s' is no directory of `hotfiber run`: neither tensors.nrrd nor peaks.nrrd is in it", folder);
-    found->run = folder;
+            "'%s' is not a directory of `hotfiber run`: it has neither tensors.nrrd nor peaks.nrrd", folder);
+    inputs->run = folder;
     return status;
 }
 
-/* ---- One grid --------------------------------------------------------------------------------------------- */
+/* ---- Grids ------------------------------------------------------------------------------------------------ */
 
-/* How far two grids of the same sizes lie apart at most, in RAS mm, and half a voxel of the first; 0 where a space is
- * not known. */
+/* Largest distance between corresponding corners of two grids of the same size, RAS mm, and half a voxel of the first.
+ * 0 if a space is unknown. */
 static double grids_apart(const hot_grid *a, const hot_grid *b, double *half)
 {
-    double m[3][4], n[3][4], farthest = 0, voxel = HUGE_VAL;
+    double m[3][4], n[3][4], max_distance = 0, voxel = HUGE_VAL;
     *half = 0;
     if (a->space == HOT_SPACE_UNKNOWN || b->space == HOT_SPACE_UNKNOWN)
         return 0;
@@ -164,15 +166,15 @@ static double grids_apart(const hot_grid *a, const hot_grid *b, double *half)
                 apart += (m[r][c] - n[r][c]) * (corner >> c & 1 ? (double)a->size[c] - 1 : 0);
             squared += apart * apart;
         }
-        farthest = fmax(farthest, sqrt(squared));
+        max_distance = fmax(max_distance, sqrt(squared));
     }
     for (int c = 0; c < 3; c++)
         voxel = fmin(voxel, sqrt(m[0][c] * m[0][c] + m[1][c] * m[1][c] + m[2][c] * m[2][c]));
     *half = voxel / 2;
-    return farthest;
+    return max_distance;
 }
 
-/* Whether tensors and directions are of the same voxels. */
+/* Errors: HOT_ERROR_DATA if tensors and directions have different grids. */
 static hot_status compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
 {
     double half;
@@ -182,21 +184,20 @@ static hot_status compare_grids(hot_context *context, const hot_grid *a, const h
                                     "tensors have %zu x %zu x %zu voxels and directions %zu x %zu x %zu: they do not "
                                     "belong together",
                                     a->size[0], a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
-    const double farthest = grids_apart(a, b, &half);
-    if (farthest > half)
+    const double max_distance = grids_apart(a, b, &half);
+    if (max_distance > half)
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "tensors and directions lie up to %.3g mm apart: they do not "
-                                "belong together",
-                                farthest);
+                                "tensors and directions are up to %.3g mm apart: they do not belong together",
+                                max_distance);
     return HOT_OK;
 }
 
-/* Directions in the tensors' space: a scene has one. */
-static hot_status move_fibers(hot_context *context, const hot_grid *grid, hot_fiber_field **fibers)
+/* Converts directions to the tensors' space: a scene has one space. */
+static hot_status reorient_fibers(hot_context *context, const hot_grid *grid, hot_fiber_field **fibers)
 {
     const hot_grid *had = hot_fiber_field_grid(*fibers);
-    const int most = hot_fiber_field_max(*fibers);
-    const size_t values = grid->size[0] * grid->size[1] * grid->size[2] * 3 * (size_t)most;
+    const int max_fibers = hot_fiber_field_max(*fibers);
+    const size_t values = grid->size[0] * grid->size[1] * grid->size[2] * 3 * (size_t)max_fibers;
     double from[3], to[3];
     hot_space_ras_sign(had->space, from);
     hot_space_ras_sign(grid->space, to);
@@ -209,7 +210,7 @@ static hot_status move_fibers(hot_context *context, const hot_grid *grid, hot_fi
         return HOT_ERROR_MEMORY;
     for (size_t v = 0; v < values; v++)
         turned[v] = (float)(from[v % 3] * to[v % 3]) * peaks[v];
-    hot_status status = hot_fiber_field_create(context, grid, most, turned, &moved);
+    hot_status status = hot_fiber_field_create(context, grid, max_fibers, turned, &moved);
     hot_context_free(context, turned);
     if (status == HOT_OK) {
         hot_fiber_field_destroy(fibers);
@@ -241,14 +242,14 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
 
 /* ---- Volumes ---------------------------------------------------------------------------------------------- */
 
-/* A file's base name without its suffix. */
+/* The base name of a file without suffixes. */
 static void base_name(const char *path, char name[HOT_VIEW_NAME])
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     snprintf(name, HOT_VIEW_NAME, "%.*s", (int)strcspn(base, "."), base);
 }
 
-/* The first b=0 volume of diffusion data, without b=0 the first. */
+/* The first b=0 volume of diffusion data, or the first volume if there is no b=0. */
 static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_grid *grid, float **values)
 {
     enum { CHUNK = 2048 };
@@ -259,8 +260,8 @@ static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_gri
     hot_dwi_shells(dwi, NULL, &shell_of);
     while (hot_dwi_has_b0(dwi) && shell_of[volume] != 0)
         volume++;
-    hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes: %s, number %zu from 0, is shown", hot_dwi_source(dwi),
-                    volumes, hot_dwi_has_b0(dwi) ? "the first with b=0" : "the first", volume);
+    hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes; showing %s (number %zu, counted from 0)",
+                    hot_dwi_source(dwi), volumes, hot_dwi_has_b0(dwi) ? "the first with b=0" : "the first", volume);
     *values = hot_context_alloc(context, voxels, sizeof **values);
     float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
     hot_status status = *values && signals ? HOT_OK : HOT_ERROR_MEMORY;
@@ -278,7 +279,7 @@ static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_gri
     return status;
 }
 
-/* An image of one value per voxel, or of diffusion data one volume. */
+/* Loads an image with one value per voxel, or one volume of diffusion data. */
 static hot_status load_image(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
     hot_dwi *dwi = NULL;
@@ -295,8 +296,8 @@ static hot_status load_image(hot_context *context, const char *path, hot_grid *g
                                               "so '%s' is neither tensors, nor directions, nor an image", path);
 }
 
-/* An image of the scene's voxels, or of others that lie where the scene is. loaded: its values when they are the
- * scene's own, else NULL. */
+/* Adds an image on the scene's grid or its own. loaded: its values if they are in memory already (on the scene's grid),
+ * else NULL. */
 static hot_status add_file(hot_context *context, hot_scene *scene, const char *path, float *loaded)
 {
     float *values = NULL;
@@ -315,28 +316,28 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
     if (grid.space == HOT_SPACE_UNKNOWN || scene->grid.space == HOT_SPACE_UNKNOWN) {
         hot_context_free(context, values);
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; where they lie is not "
-                                "known, so they must be the same",
+                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; both need a known "
+                                "space, or the same voxels",
                                 path, grid.size[0], grid.size[1], grid.size[2], scene->grid.size[0],
                                 scene->grid.size[1], scene->grid.size[2]);
     }
     status = hot_scene_add_image(scene, name, &grid, values);
-    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "that is '%s'", path);
+    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "in '%s'", path);
 }
 
-/* The text of input.file in a run's report.json, NULL when there is none. */
+/* The field input.file of the run's report.json, or NULL. */
 static char *input_of_run(hot_context *context, const char *folder)
 {
-    char *found = NULL, *path = join(context, folder, "report.json");
+    char *inputs = NULL, *path = join(context, folder, "report.json");
     cJSON *report = NULL;
     if (path && access(path, F_OK) == 0 && hot_report_load(context, path, &report) == HOT_OK) {
         const cJSON *input = cJSON_GetObjectItem(cJSON_GetObjectItem(report, "input"), "file");
         if (cJSON_IsString(input))
-            found = copy(context, input->valuestring);
+            inputs = copy(context, input->valuestring);
     }
     cJSON_Delete(report);
     hot_context_free(context, path);
-    return found;
+    return inputs;
 }
 
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
@@ -344,22 +345,21 @@ hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
     hot_context *context = scene->context;
     hot_dwi *dwi = NULL;
     float *values = NULL;
-    struct stat there;
+    struct stat info;
     hot_status status = HOT_OK;
     char *path = scene->run ? input_of_run(context, scene->run) : NULL;
-    if (!path || stat(path, &there) != 0 || !S_ISREG(there.st_mode)) {
+    if (!path || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
         status = hot_context_fail(
-            context, HOT_ERROR_FILE, "the b=0 image comes from the diffusion data of a run, and %s%s%s",
-            path ? "'" : "there is no report.json that names them", path ? path : "",
-            path ? "' is no file that is there" : "");
+            context, HOT_ERROR_FILE, "the b=0 image needs the run's diffusion data; %s%s%s", path ? "'" : "",
+            path ? path : "no report.json names them", path ? "' is missing or not a file" : "");
         goto cleanup;
     }
-    if (largest && (size_t)there.st_size > largest)
+    if (largest && (size_t)info.st_size > largest)
         goto cleanup;
     status = hot_dwi_load(context, path, NULL, NULL, &dwi);
     for (int d = 0; d < 3 && status == HOT_OK; d++)
         if (hot_dwi_grid(dwi)->size[d] != scene->grid.size[d])
-            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has other voxels than the tensors", path);
+            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' is not on the tensors' grid", path);
     if (status == HOT_OK) {
         values = hot_context_alloc(context, scene->voxels, sizeof *values);
         status = values ? hot_export_background(context, dwi, values) : HOT_ERROR_MEMORY;
@@ -376,26 +376,26 @@ cleanup:
     return status;
 }
 
-/* The amounts of tissues of a run with msmt, if there are any: white matter blue, the others green and red, as usual
- * (MRtrix's order is CSF, grey matter, white matter). */
+/* Tissue fractions of a run with msmt, if any: white matter blue, grey matter green, CSF red. MRtrix's order is CSF,
+ * grey matter, white matter. */
 static hot_status add_tissues(hot_scene *scene)
 {
     enum { TISSUES = 3 };
     hot_context *context = scene->context;
     hot_grid grid;
-    struct stat there;
+    struct stat info;
     float *amounts = NULL, *colors = NULL;
     size_t count = 0;
     double half;
     char *path = join(context, scene->run, "tissues.nii.gz");
     if (!path)
         return HOT_ERROR_MEMORY;
-    hot_status status = stat(path, &there) == 0 ? hot_image_load_values(context, path, &grid, &amounts, &count)
+    hot_status status = stat(path, &info) == 0 ? hot_image_load_values(context, path, &grid, &amounts, &count)
                                                 : HOT_OK;
     if (status == HOT_OK && amounts &&
         (memcmp(grid.size, scene->grid.size, sizeof grid.size) != 0 ||
          grids_apart(&scene->grid, &grid, &half) > half))
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has other voxels than the glyphs", path);
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' is not on the glyphs' grid", path);
     if (status == HOT_OK && amounts) {
         colors = hot_context_calloc(context, scene->voxels, TISSUES * sizeof *colors);
         status = colors ? HOT_OK : HOT_ERROR_MEMORY;
@@ -412,24 +412,24 @@ static hot_status add_tissues(hot_scene *scene)
     return status;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------------------- */
+/* ---- Scenes ----------------------------------------------------------------------------------------------- */
 
-/* Newest change among the scene's files; -1 when one is gone. */
+/* Newest modification time of the scene's files; -1 if one is missing. */
 static double newest_change(const hot_scene *scene)
 {
     static const char *const names[2] = {"tensors.nrrd", "peaks.nrrd"};
     double newest = 0;
-    struct stat there;
+    struct stat info;
     for (int p = 0; p < scene->paths; p++) {
-        if (stat(scene->path[p], &there) != 0)
+        if (stat(scene->path[p], &info) != 0)
             return -1;
-        const int folder = S_ISDIR(there.st_mode);
+        const int folder = S_ISDIR(info.st_mode);
         for (int n = 0; n < (folder ? 2 : 1); n++) {
             char inside[4096];
             snprintf(inside, sizeof inside, "%s/%s", scene->path[p], names[n]);
-            if (folder && stat(inside, &there) != 0)
+            if (folder && stat(inside, &info) != 0)
                 continue;
-            newest = fmax(newest, (double)there.st_mtim.tv_sec + 1e-9 * (double)there.st_mtim.tv_nsec);
+            newest = fmax(newest, (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec);
         }
     }
     return newest;
@@ -444,7 +444,7 @@ static void release_fields(hot_scene *scene)
     hot_mask_destroy(&scene->mask_field);
 }
 
-static hot_status keep_paths(hot_context *context, hot_scene *scene, const char *const *paths, int count)
+static hot_status store_paths(hot_context *context, hot_scene *scene, const char *const *paths, int count)
 {
     size_t used = 0;
     for (int p = 0; p < count; p++) {
@@ -469,60 +469,81 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     return hot_scene_load_as(context, paths, count, mask, NULL, scene);
 }
 
+/* Reads the inputs' files and puts tensors and directions on one grid. Without any of these *image is the first image,
+ * else NULL. *grid: the scene's. */
+static hot_status read_inputs(hot_context *context, struct inputs *inputs, const char *const *paths, int count,
+                              const char *content, hot_grid *image_grid, float **image, const hot_grid **grid)
+{
+    hot_status status = HOT_OK;
+    for (int p = 0; p < count && status == HOT_OK; p++)
+        status = is_folder(paths[p]) ? read_run(context, inputs, paths[p])
+                                     : read_file(context, inputs, paths[p], content);
+    if (status == HOT_OK && !inputs->tensors && !inputs->fibers)
+        status = load_image(context, inputs->volume[0], image_grid, image);
+    if (status != HOT_OK)
+        return status;
+    *grid = inputs->tensors  ? hot_tensor_field_grid(inputs->tensors)
+            : inputs->fibers ? hot_fiber_field_grid(inputs->fibers)
+                             : image_grid;
+    if (inputs->tensors && inputs->fibers) {
+        status = compare_grids(context, *grid, hot_fiber_field_grid(inputs->fibers));
+        if (status == HOT_OK)
+            status = reorient_fibers(context, *grid, &inputs->fibers);
+    }
+    return status;
+}
+
+/* Adds the image volumes: the given files (the first of them may be loaded as `image`), and those of a run. */
+static hot_status add_volumes(hot_context *context, hot_scene *scene, const struct inputs *inputs, float *image)
+{
+    enum { SMALL = 32 << 20 }; /* bytes: smaller diffusion data are read for their b=0 image without a request */
+    hot_status status = HOT_OK;
+    for (int v = 0; v < inputs->volumes && status == HOT_OK; v++) /* frees the image */
+        status = add_file(context, scene, inputs->volume[v], v == 0 ? image : NULL);
+    if (status == HOT_OK && scene->run)
+        status = add_tissues(scene);
+    /* a run without its diffusion data has the amplitude as background */
+    if (status == HOT_OK && scene->run && hot_scene_load_b0(scene, SMALL) == HOT_ERROR_MEMORY)
+        status = HOT_ERROR_MEMORY;
+    return status;
+}
+
 hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
                              const char *content, hot_scene **scene)
 {
-    enum { SMALL = 32 << 20 }; /* diffusion data that are read for their b=0 image without being asked for */
-    struct found found = {.several = count > 1};
+    struct inputs inputs = {.several = count > 1};
     hot_scene *made = NULL;
-    hot_status status = HOT_OK;
+    hot_grid image_grid;
+    const hot_grid *grid = NULL;
+    float *image = NULL;
     *scene = NULL;
     if (count < 1 || count > HOT_SCENE_PATHS)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 count < 1 ? "no file was given" : "more than %d files were given", HOT_SCENE_PATHS);
-    for (int p = 0; p < count && status == HOT_OK; p++)
-        status = is_folder(paths[p]) ? read_run(context, &found, paths[p])
-                                      : read_file(context, &found, paths[p], content);
-    hot_grid image_grid;
-    float *image = NULL; /* images alone lie on the grid of the first */
-    if (status == HOT_OK && !found.tensors && !found.fibers)
-        status = load_image(context, found.volume[0], &image_grid, &image);
-    const hot_grid *grid = found.tensors ? hot_tensor_field_grid(found.tensors)
-                                         : found.fibers ? hot_fiber_field_grid(found.fibers) : &image_grid;
-    if (status == HOT_OK && found.tensors && found.fibers) {
-        status = compare_grids(context, grid, hot_fiber_field_grid(found.fibers));
-        if (status == HOT_OK)
-            status = move_fibers(context, grid, &found.fibers);
-    }
+    hot_status status = read_inputs(context, &inputs, paths, count, content, &image_grid, &image, &grid);
     if (status == HOT_OK && mask)
-        status = hot_mask_load(context, mask, grid, &found.mask);
+        status = hot_mask_load(context, mask, grid, &inputs.mask);
     if (status == HOT_OK)
-        status = make_scene(context, found.tensors, NULL, found.fibers, found.mask, image ? grid : NULL, &made);
-    if (status == HOT_OK) {
-        made->tensor_field = found.tensors;
-        made->fiber_field = found.fibers;
-        made->mask_field = found.mask;
-        made->release = release_fields;
-        memset(&found, 0, offsetof(struct found, volume));
-        status = keep_paths(context, made, paths, count);
-        snprintf(made->content, sizeof made->content, "%s", content ? content : "");
+        status = make_scene(context, inputs.tensors, NULL, inputs.fibers, inputs.mask, image ? grid : NULL, &made);
+    if (status != HOT_OK) {
+        hot_context_free(context, image);
+        hot_tensor_field_destroy(&inputs.tensors);
+        hot_fiber_field_destroy(&inputs.fibers);
+        hot_mask_destroy(&inputs.mask);
+        return status;
     }
-    for (int v = 0; v < found.volumes && status == HOT_OK; v++) {
-        float *values = v == 0 ? image : NULL;
-        image = NULL;
-        status = add_file(context, made, found.volume[v], values);
-    }
-    hot_context_free(context, image);
-    if (status == HOT_OK && made->run)
-        status = add_tissues(made);
-    if (status == HOT_OK && made->run) /* without its data a run is shown over the amplitude */
-        if (hot_scene_load_b0(made, SMALL) == HOT_ERROR_MEMORY)
-            status = HOT_ERROR_MEMORY;
+    made->tensor_field = inputs.tensors;
+    made->fiber_field = inputs.fibers;
+    made->mask_field = inputs.mask;
+    made->release = release_fields;
+    snprintf(made->content, sizeof made->content, "%s", content ? content : "");
+    status = store_paths(context, made, paths, count);
+    if (status == HOT_OK)
+        status = add_volumes(context, made, &inputs, image);
+    else
+        hot_context_free(context, image);
     if (status != HOT_OK)
         hot_scene_destroy(&made);
-    hot_tensor_field_destroy(&found.tensors);
-    hot_fiber_field_destroy(&found.fibers);
-    hot_mask_destroy(&found.mask);
     *scene = made;
     return status;
 }
@@ -535,14 +556,15 @@ hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fi
     const hot_grid *fibers = fields->fibers ? hot_fiber_field_grid(fields->fibers) : NULL;
     hot_status status = HOT_OK;
     if (fields->tensors && device)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are given; one can be shown");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are both set; only one can "
+                                                            "be shown");
     if (device && (!device->grid || !device->values))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "device_tensors without their %s",
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "device_tensors: %s is NULL",
                                 device->grid ? "values" : "grid");
     if (tensors && fibers) {
         status = compare_grids(context, tensors, fibers);
         if (status == HOT_OK && tensors->space != fibers->space)
-            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are given in two spaces");
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are in different spaces");
     }
     if (status == HOT_OK)
         status = make_scene(context, fields->tensors, device, fields->fibers, fields->mask, NULL, scene);

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int same_grid(const hot_grid *a, const hot_grid *b)
+static int is_same_grid(const hot_grid *a, const hot_grid *b)
 {
     return memcmp(a->size, b->size, sizeof a->size) == 0 && a->space == b->space &&
            memcmp(a->to_world, b->to_world, sizeof a->to_world) == 0;
 }
 
-/* A view of the whole of another grid. */
-static void begin_view(hot_view_state *state)
+/* Resets the view for another grid. */
+static void reset_view(hot_view_state *state)
 {
     hot_view_state fresh;
     hot_view_state_default(&fresh);
@@ -22,11 +22,11 @@ static void begin_view(hot_view_state *state)
     state->threshold = fresh.threshold; /* in units of the data */
 }
 
-/* Fits the state to a scene that took the place of another: what it names and the new one has not is open again. */
+/* Fits the state to a new scene. Volumes that it lacks are set to auto. */
 static hot_status fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene, hot_view_state *state)
 {
-    if (!same_grid(&old->grid, &scene->grid))
-        begin_view(state);
+    if (!is_same_grid(&old->grid, &scene->grid))
+        reset_view(state);
     if (strcmp(state->background, "none") && !hot_scene_volume(scene, state->background)) {
         strcpy(state->background, "auto");
         state->window[0] = state->window[1] = NAN;
@@ -42,7 +42,7 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
                              int count, hot_view_state *state, hot_scene **scene)
 {
     hot_view_state fitted = *state;
-    /* what dropped files hold is found out, unless they go behind those that it was said of */
+    /* --as applies to the old files only; the content of dropped files is detected */
     const int same = count >= old->paths && old->paths > 0 && strcmp(paths[0], old->path[0]) == 0;
     const char *content = same && old->content[0] ? old->content : NULL;
     hot_status status = hot_scene_load_as(context, paths, count, mask, content, scene);
@@ -55,18 +55,18 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
     return status;
 }
 
-hot_status hot_scene_read_again(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
+hot_status hot_scene_reload(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
                                 hot_scene **scene)
 {
     *scene = NULL;
     if (old->paths == 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "what is shown came from no file");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the scene has no files to read again");
     return open_paths(context, old, mask, (const char *const *)old->path, old->paths, state, scene);
 }
 
 static int has_glyphs(const hot_scene *scene) { return scene->order || scene->max_fibers; }
 
-/* The image that a dropped file added becomes the background. */
+/* Makes the added image the background. */
 static void show_new_image(const hot_scene *old, const hot_scene *scene, hot_view_state *state)
 {
     for (int v = 0; v < scene->volumes; v++) {
@@ -91,11 +91,11 @@ hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, co
     if (count < 1 || count > HOT_SCENE_PATHS)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d files were dropped: 1 to %d can be opened at once",
                                 count, HOT_SCENE_PATHS);
-    /* a mask belongs to the files it was given with: it may fit these, or not */
+    /* the mask may belong to the old files: retry without it */
     hot_status status = open_paths(context, old, mask, paths, count, state, scene);
     if (status != HOT_OK && status != HOT_ERROR_MEMORY && mask)
         status = open_paths(context, old, NULL, paths, count, state, scene);
-    /* images go behind what is there */
+    /* images without glyphs are added to the glyphs on display */
     const int images = status == HOT_OK && !has_glyphs(*scene) && has_glyphs(old);
     if ((status == HOT_OK && !images) || status == HOT_ERROR_MEMORY || old->paths == 0 ||
         old->paths + count > HOT_SCENE_PATHS)

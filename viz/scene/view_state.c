@@ -1,4 +1,4 @@
-/* The table of settings, and how text becomes a setting. */
+/* The table of settings; conversion from and to text. */
 #include "view_state.h"
 
 #include <math.h>
@@ -12,76 +12,76 @@
 
 #define AT(FIELD) offsetof(hot_view_state, FIELD)
 
-/* In the order of the help: what, from where, image, glyphs, surroundings. */
+/* In the order of the help: view, camera, image, glyphs, annotations. */
 static const hot_view_setting settings[] = {
     {"mode", HOT_SETTING_CHOICE, AT(mode), "single|planes|3d",
-     "one plane (default), three linked planes beside a 3-D view, or 3-D alone", 0, 0, 0},
+     "one plane (default), three linked planes with a 3-D view, or 3-D only", 0, 0, 0},
     {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0,
      0},
-    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair; slices go through it; default the middle", 0, 1e9,
-     1},
-    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default that of the crosshair", 0,
+    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair, which selects the slices; default the middle",
+     0, 1e9, 1},
+    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default the crosshair's", 0,
      1e9, 1},
     {"extent", HOT_SETTING_CHOICE, AT(extent), "slices|volume",
      "3-D: glyphs of the three slices through the crosshair (default), or of the whole volume", 0, 0, 0},
-    {"slab", HOT_SETTING_INT, AT(slab), "N", "how many slices of glyphs a plane shows; default 1", 1, 999, 0},
+    {"slab", HOT_SETTING_INT, AT(slab), "N", "slices of glyphs that a plane shows; default 1", 1, 999, 0},
     {"camera", HOT_SETTING_ANGLES, AT(rotation), "AZIMUTH,ELEVATION[,ROLL]",
-     "3-D: where the camera stands, degrees from the front to the patient's left, and up; default 35,25", -360, 360, 0},
+     "3-D: camera position, degrees from the front to the patient's left, and upwards; default 35,25", -360, 360, 0},
     {"tilt", HOT_SETTING_ANGLES, AT(tilt), "AZIMUTH,ELEVATION[,ROLL]",
-     "planes: turns the camera away from looking straight at them; default 0,0", -360, 360, 0},
-    {"zoom", HOT_SETTING_NUMBER, AT(zoom), "F", "magnification; 1 (default) fits everything", 0.01, 1000, 0},
-    {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "the point in the middle of the picture, scanner mm (RAS)", -1e6,
+     "planes: turns the camera away from the perpendicular view; default 0,0", -360, 360, 0},
+    {"zoom", HOT_SETTING_NUMBER, AT(zoom), "F", "magnification; 1 (default) fits the whole grid", 0.01, 1000, 0},
+    {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "point at the middle of the picture, scanner mm (RAS)", -1e6,
      1e6, 1},
     {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
      "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
     {"background", HOT_SETTING_NAME, AT(background), "NAME",
      "image behind the glyphs: b0, tissues (of a run with msmt: white matter blue, grey matter green, CSF red), dec, "
-     "nfibers, amplitude, a volume given as a file (by its base name), auto (default: the first one given, else "
-     "tissues, b0 or amplitude, whichever there is), none",
+     "nfibers, amplitude, the base name of a given image file, auto (default: the first given image, else tissues, "
+     "b0 or amplitude), none",
      0, 0, 0},
-    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto",
+    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "image values shown black and white; default auto",
      -1e30, 1e30, 1},
-    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "the image is smooth between voxels; default on", 0,
-     0, 0},
+    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "interpolate the image between voxels; default on",
+     0, 0, 0},
     {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6",
      0, 1, 0},
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
-     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as they are there", 0, 0,
+     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as available", 0, 0,
      0},
     {"surfaces", HOT_SETTING_CHOICE, AT(surfaces), "fibers|all",
-     "where directions are known: surfaces of the voxels with fibres (default), or of all that were fitted", 0, 0, 0},
+     "with directions: surfaces of voxels with fibres (default), or of all fitted voxels", 0, 0, 0},
     {"scale", HOT_SETTING_NUMBER, AT(scale), "F",
-     "size of the glyphs; at 1 (default) three quarters of those with fibres lie within their voxel, and the others "
-     "reach at most half as far again", 0.001, 1000, 0},
-    {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs equally large; default off", 0, 0, 0},
-    {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "nothing reaches beyond its voxel; default off", 0, 0, 0},
+     "size of the glyphs; at 1 (default) three quarters of those with fibres fit in their voxel, and none is more "
+     "than 1.5 times its size", 0.001, 1000, 0},
+    {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs of the same size; default off", 0, 0, 0},
+    {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "cut glyphs off at the walls of their voxel; default off", 0, 0,
+     0},
     {"threshold", HOT_SETTING_NUMBER, AT(threshold), "VALUE",
-     "leaves out surfaces whose largest radius, and sticks whose length, is below it; default 0", 0, 1e30, 0},
+     "minimum of a surface's largest radius and of a stick's length; default 0", 0, 1e30, 0},
     {"use_mask", HOT_SETTING_SWITCH, AT(use_mask), "on|off", "glyphs inside --mask only; default on", 0, 0, 0},
     {"color", HOT_SETTING_CHOICE, AT(color), "direction|fiber|value|plain",
-     "|x| red, |y| green, |z| blue (default); the fibre's number, surfaces by how many there are; a volume's value, "
-     "with a "
-     "colour bar; one grey",
+     "|x| red, |y| green, |z| blue (default); the fibre's number (surfaces: the number of fibres); a volume's value, "
+     "with a colour bar; one grey",
      0, 0, 0},
     {"color_by", HOT_SETTING_NAME, AT(color_by), "NAME", "the volume of --color value; default the background", 0, 0,
      0},
     {"color_range", HOT_SETTING_PAIR, AT(color_range), "LOW,HIGH",
-     "its values of the first and last colour; default auto", -1e30, 1e30, 1},
+     "values of its first and last colour; default auto", -1e30, 1e30, 1},
     {"stick_width", HOT_SETTING_NUMBER, AT(stick_width), "F",
      "thickness of sticks as a fraction of the voxel; default 0.1", 0.001, 1, 0},
-    {"light", HOT_SETTING_SWITCH, AT(light), "on|off", "glyphs are shaded; default on", 0, 0, 0},
+    {"light", HOT_SETTING_SWITCH, AT(light), "on|off", "shade the glyphs; default on", 0, 0, 0},
     {"detail", HOT_SETTING_INT, AT(detail), "TRIANGLES",
-     "triangles of a surface, 20 to 20480; default auto: as many as its size on the screen needs", 20, 20480, 1},
+     "triangles per surface, 20 to 20480; default auto: by its size on the screen", 20, 20480, 1},
     {"raster", HOT_SETTING_CHOICE, AT(raster), "auto|gpu|cpu|compute",
-     "who draws surfaces: OpenGL, the processor without it, or OpenGL's compute shaders (4.3); default auto: cpu where "
-     "OpenGL is software, compute on an NVIDIA H100 or H200",
+     "draw surfaces with OpenGL's pipeline, on the CPU, or with OpenGL 4.3 compute shaders; default auto: compute on "
+     "GPUs with 64-bit atomics, gpu on other GPUs, cpu if OpenGL runs in software",
      0, 0, 0},
     {"canvas", HOT_SETTING_RGB, AT(canvas), "GREY or R,G,B", "colour of empty space, each 0 to 1; default 0", 0, 1, 0},
     {"image", HOT_SETTING_SWITCH, AT(show_image), "on|off", "show the image; default on", 0, 0, 0},
     {"crosshair", HOT_SETTING_SWITCH, AT(show_crosshair), "on|off", "show the crosshair; default on (pictures: off)", 0,
      0, 0},
     {"annotations", HOT_SETTING_SWITCH, AT(show_annotations), "on|off",
-     "show orientation letters, scale bar and what is shown; default on", 0, 0, 0},
+     "show orientation letters, scale bar and captions; default on", 0, 0, 0},
     {"values", HOT_SETTING_SWITCH, AT(show_values), "on|off", "show the panel of the crosshair's voxel; default off", 0,
      0, 0},
     {"colorbar", HOT_SETTING_SWITCH, AT(show_colorbar), "on|off", "show the colour bar of --color value; default on", 0,
@@ -115,7 +115,7 @@ const hot_view_setting *hot_view_setting_find(const char *name)
 
 /* ---- Text to setting -------------------------------------------------------------------------------------- */
 
-/* The place of `text` in "a|b|c", -1 when it is none of them. */
+/* Index of `text` in "a|b|c", or -1. */
 static int choice_index(const char *choices, const char *text)
 {
     size_t length = strlen(text);
@@ -141,7 +141,7 @@ static void list_choices(const char *choices, char *text, size_t size)
     }
 }
 
-static hot_status refuse(hot_context *context, const hot_view_setting *setting, const char *text)
+static hot_status fail_value(hot_context *context, const hot_view_setting *setting, const char *text)
 {
     enum { NO_LIMIT = 1000000 };
     char bounds[64] = "", value[128];
@@ -159,94 +159,119 @@ static hot_status refuse(hot_context *context, const hot_view_setting *setting, 
                             setting->automatic ? ", or auto" : "", text);
 }
 
-/* least to most numbers separated by commas; how many there were, 0 when the text is something else. */
-static int read_numbers(const hot_view_setting *setting, const char *text, int least, int most, double *numbers)
+/* Reads min_count to max_count numbers separated by commas. Returns their number, or 0 for other text. */
+static int read_numbers(const hot_view_setting *setting, const char *text, int min_count, int max_count,
+                        double *numbers)
 {
     int count = 0;
     for (;;) {
         char *end;
         double number = strtod(text, &end);
         int whole = setting->kind == HOT_SETTING_INT || setting->kind == HOT_SETTING_VOXEL;
-        if (end == text || !isfinite(number) || (whole && number != floor(number)) || count == most ||
+        if (end == text || !isfinite(number) || (whole && number != floor(number)) || count == max_count ||
             (setting->low < setting->high && !(number >= setting->low && number <= setting->high)))
             return 0;
         numbers[count++] = number;
         if (!*end)
-            return count >= least ? count : 0;
+            return count >= min_count ? count : 0;
         if (*end != ',')
             return 0;
         text = end + 1;
     }
 }
 
+static int set_choice(const hot_view_setting *setting, const char *text, int *field)
+{
+    const int index = choice_index(setting->kind == HOT_SETTING_SWITCH ? "off|on" : setting->value, text);
+    if (index >= 0)
+        *field = index;
+    return index >= 0;
+}
+
+static int set_int(const hot_view_setting *setting, const char *text, int automatic, int *field)
+{
+    const int detail = setting->offset == AT(detail);
+    double number;
+    if (automatic) {
+        *field = detail ? 0 : -1;
+        return 1;
+    }
+    if (!read_numbers(setting, text, 1, 1, &number))
+        return 0;
+    *field = detail ? 20 * hot_sphere_parts[hot_glyph_nearest_detail((int)number)] : (int)number;
+    return 1;
+}
+
+static int set_name(const char *text, char *field)
+{
+    if (!text[0] || strlen(text) >= HOT_VIEW_NAME)
+        return 0;
+    strcpy(field, text);
+    return 1;
+}
+
+/* auto becomes NaN. */
+static int set_numbers(const hot_view_setting *setting, const char *text, int count, int automatic, double *field)
+{
+    double numbers[3] = {NAN, NAN, NAN};
+    if (!automatic && !read_numbers(setting, text, count, count, numbers))
+        return 0;
+    if (setting->kind == HOT_SETTING_PAIR && !automatic && !(numbers[0] < numbers[1]))
+        return 0;
+    memcpy(field, numbers, (size_t)count * sizeof *numbers);
+    return 1;
+}
+
+static int set_voxel(const hot_view_setting *setting, const char *text, int automatic, int *field)
+{
+    double numbers[3] = {-1, -1, -1};
+    if (!automatic && !read_numbers(setting, text, 3, 3, numbers))
+        return 0;
+    for (int d = 0; d < 3; d++)
+        field[d] = (int)numbers[d];
+    return 1;
+}
+
+/* One number is a grey. */
+static int set_rgb(const hot_view_setting *setting, const char *text, double *field)
+{
+    double numbers[3];
+    const int count = read_numbers(setting, text, 1, 3, numbers);
+    if (count != 1 && count != 3)
+        return 0;
+    for (int d = 0; d < 3; d++)
+        field[d] = numbers[count == 3 ? d : 0];
+    return 1;
+}
+
+static int set_angles(const hot_view_setting *setting, const char *text, double *field)
+{
+    double degrees[3] = {0, 0, 0};
+    if (!read_numbers(setting, text, 2, 3, degrees))
+        return 0;
+    hot_quaternion_from_angles(degrees, field);
+    return 1;
+}
+
 hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *setting, const char *text,
                                   hot_view_state *state)
 {
     void *field = (char *)state + setting->offset;
-    double number[3], *numbers = field;
-    int *whole = field, count, automatic = setting->automatic && strcmp(text, "auto") == 0;
+    const int automatic = setting->automatic && strcmp(text, "auto") == 0;
+    int valid = 0;
     switch (setting->kind) {
     case HOT_SETTING_SWITCH:
-    case HOT_SETTING_CHOICE: {
-        static const char switches[] = "off|on";
-        int index = choice_index(setting->kind == HOT_SETTING_SWITCH ? switches : setting->value, text);
-        if (index < 0)
-            return refuse(context, setting, text);
-        *whole = index;
-        return HOT_OK;
+    case HOT_SETTING_CHOICE: valid = set_choice(setting, text, field); break;
+    case HOT_SETTING_INT: valid = set_int(setting, text, automatic, field); break;
+    case HOT_SETTING_NUMBER: valid = set_numbers(setting, text, 1, automatic, field); break;
+    case HOT_SETTING_NAME: valid = set_name(text, field); break;
+    case HOT_SETTING_PAIR: valid = set_numbers(setting, text, 2, automatic, field); break;
+    case HOT_SETTING_VOXEL: valid = set_voxel(setting, text, automatic, field); break;
+    case HOT_SETTING_POINT: valid = set_numbers(setting, text, 3, automatic, field); break;
+    case HOT_SETTING_RGB: valid = set_rgb(setting, text, field); break;
+    case HOT_SETTING_ANGLES: valid = set_angles(setting, text, field); break;
     }
-    case HOT_SETTING_INT:
-        if (!automatic && !read_numbers(setting, text, 1, 1, number))
-            return refuse(context, setting, text);
-        if (setting->offset == AT(detail))
-            *whole = automatic ? 0 : 20 * hot_sphere_parts[hot_glyph_detail_of((int)number[0])];
-        else
-            *whole = automatic ? -1 : (int)number[0];
-        return HOT_OK;
-    case HOT_SETTING_NUMBER:
-        if (!read_numbers(setting, text, 1, 1, number))
-            return refuse(context, setting, text);
-        *numbers = number[0];
-        return HOT_OK;
-    case HOT_SETTING_NAME:
-        if (!text[0] || strlen(text) >= HOT_VIEW_NAME)
-            return refuse(context, setting, text);
-        strcpy(field, text);
-        return HOT_OK;
-    case HOT_SETTING_PAIR:
-        number[0] = number[1] = NAN;
-        if (!automatic && (!read_numbers(setting, text, 2, 2, number) || !(number[0] < number[1])))
-            return refuse(context, setting, text);
-        memcpy(field, number, 2 * sizeof *number);
-        return HOT_OK;
-    case HOT_SETTING_VOXEL:
-        number[0] = number[1] = number[2] = -1;
-        if (!automatic && !read_numbers(setting, text, 3, 3, number))
-            return refuse(context, setting, text);
-        for (int d = 0; d < 3; d++)
-            whole[d] = (int)number[d];
-        return HOT_OK;
-    case HOT_SETTING_POINT:
-        number[0] = number[1] = number[2] = NAN;
-        if (!automatic && !read_numbers(setting, text, 3, 3, number))
-            return refuse(context, setting, text);
-        memcpy(field, number, 3 * sizeof *number);
-        return HOT_OK;
-    case HOT_SETTING_RGB:
-        count = read_numbers(setting, text, 1, 3, number);
-        if (count != 1 && count != 3)
-            return refuse(context, setting, text);
-        for (int d = 0; d < 3; d++)
-            numbers[d] = number[count == 3 ? d : 0];
-        return HOT_OK;
-    case HOT_SETTING_ANGLES:
-        number[2] = 0;
-        if (!read_numbers(setting, text, 2, 3, number))
-            return refuse(context, setting, text);
-        hot_quaternion_from_angles(number, numbers);
-        return HOT_OK;
-    }
-    return HOT_OK;
+    return valid ? HOT_OK : fail_value(context, setting, text);
 }
 
 /* ---- Setting to text -------------------------------------------------------------------------------------- */
@@ -256,7 +281,8 @@ static void print_numbers(const double *numbers, int count, char *text, size_t s
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%.9g", i ? "," : "", numbers[i] + 0.); /* no -0 */
+        used += (size_t)snprintf(text + used, size - used, "%s%.9g", i ? "," : "", numbers[i] + 0.); /* + 0.: turns
+                                                                                                        -0 to 0 */
 }
 
 void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t size)
@@ -312,7 +338,7 @@ void hot_view_setting_print(const hot_view_setting *setting, const hot_view_stat
     }
 }
 
-/* ---- A whole state ---------------------------------------------------------------------------------------- */
+/* ---- States ----------------------------------------------------------------------------------------------- */
 
 void hot_view_state_default(hot_view_state *state)
 {
@@ -350,7 +376,7 @@ static hot_status check_volume(hot_context *context, const hot_scene *scene, con
         strcat(names, v ? ", " : "");
         strcat(names, scene->volume[v].name);
     }
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s: there is no volume '%s' here; there are: %s", option,
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s: no volume '%s'; available: %s", option,
                             name, scene->volumes ? names : "none");
 }
 
@@ -371,7 +397,7 @@ hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, 
     for (int d = 0; d < 3; d++)
         if ((size_t)state->voxel[d] >= scene->grid.size[d])
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "voxel %d,%d,%d is outside: there are %zu x %zu x %zu voxels, counted from 0",
+                                    "voxel %d,%d,%d is outside the grid of %zu x %zu x %zu voxels (counted from 0)",
                                     state->voxel[0], state->voxel[1], state->voxel[2], scene->grid.size[0],
                                     scene->grid.size[1], scene->grid.size[2]);
     state->slice = -1;
@@ -382,10 +408,9 @@ hot_status hot_view_state_check(hot_context *context, const hot_scene *scene, co
 {
     if (state->glyph == HOT_GLYPH_SURFACE && !scene->order)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "--glyph surface: there are no tensors here, of which surfaces are made; `hotfiber run "
-                                "--outputs default,tensors` leaves them");
+                                "--glyph surface needs tensors; `hotfiber run --outputs default,tensors` writes them");
     if (state->glyph == HOT_GLYPH_STICKS && !scene->max_fibers)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "--glyph sticks: there are no directions here; `hotfiber peaks` finds tensors' own");
+                                "--glyph sticks needs directions; `hotfiber peaks` finds those of tensors");
     return HOT_OK;
 }

@@ -10,15 +10,15 @@
 /* ---- The file --------------------------------------------------------------------------------------------- */
 
 struct vtp {
-    char *bytes;         /* the whole file, and a zero */
-    size_t length, data; /* data: where the appended samples begin */
+    char *bytes;         /* the whole file, zero-terminated */
+    size_t length, data; /* data: offset of the appended samples */
     size_t segments;
     const float *points; /* segments x 2 x 3, LPS mm */
     const float *amplitude;
     const uint8_t *fiber;
 };
 
-/* The samples of the array of this name, NULL when it is not there, is of another type, or does not fit the file. */
+/* The samples of the array with this name. NULL if it is missing, has another type, or exceeds the file. */
 static const void *find_array(const struct vtp *vtp, const char *type, const char *name, size_t bytes)
 {
     char text[96];
@@ -49,20 +49,20 @@ static hot_status parse(hot_context *context, const char *path, struct vtp *vtp)
     vtp->data = (size_t)(mark + 1 - vtp->bytes);
     vtp->segments = (size_t)strtoull(lines + 15, NULL, 10);
     if (vtp->segments > vtp->length / (6 * sizeof(float)))
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is cut off: it says that it holds %zu segments", path,
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is truncated: its header declares %zu segments", path,
                                 vtp->segments);
     vtp->points = find_array(vtp, "Float32", "points", vtp->segments * 6 * sizeof(float));
     vtp->amplitude = find_array(vtp, "Float32", "amplitude", vtp->segments * sizeof(float));
     vtp->fiber = find_array(vtp, "UInt8", "fiber", vtp->segments);
     if (!vtp->points || !vtp->amplitude || !vtp->fiber)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' is cut off, or lacks one of the arrays points, amplitude, fiber", path);
+                                "'%s' is truncated, or lacks one of the arrays points, amplitude, fiber", path);
     if (vtp->segments == 0)
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' holds no fibres", path);
     return HOT_OK;
 }
 
-/* End `end` (0, 1) of a segment; samples need not be aligned. */
+/* End 0 or 1 of a segment. Samples may be unaligned. */
 static void get_point(const struct vtp *vtp, size_t segment, int end, float point[3])
 {
     memcpy(point, (const char *)vtp->points + (segment * 2 + (size_t)end) * 3 * sizeof(float), 3 * sizeof(float));
@@ -81,7 +81,7 @@ static void get_middle(const struct vtp *vtp, size_t segment, double middle[3])
 
 static double length_of(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* The volume that v spans with the steps found so far, as a fraction of what it would be at right angles. */
+/* Volume spanned by v and the steps so far, relative to that of perpendicular vectors of the same lengths. */
 static double independence(const double steps[3][3], int found, const double v[3])
 {
     double a = length_of(v), c[3];
@@ -96,8 +96,8 @@ static double independence(const double steps[3][3], int found, const double v[3
     return volume / (a * length_of(s) * length_of(steps[1]));
 }
 
-/* The shortest difference between middles that leads out of the steps found so far; 0 when there is none. A few hundred
- * segments are compared with all: neighbours are somewhere among them. */
+/* Finds the shortest difference between midpoints that is independent of the steps so far; returns 0 if there is none.
+ * Compares a few hundred segments with all others: some of them have neighbours. */
 static int find_step(const struct vtp *vtp, double steps[3][3], int found)
 {
     enum { PROBES = 200 };
@@ -119,7 +119,7 @@ static int find_step(const struct vtp *vtp, double steps[3][3], int found)
     return best < HUGE_VAL;
 }
 
-/* A step at right angles to those found, of the first one's length: the field has no voxels that way. */
+/* A step perpendicular to the others, as long as the first: the field is one voxel thick in this direction. */
 static void make_step(double steps[3][3], int found, double size)
 {
     double best = -1;
@@ -190,9 +190,9 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
     get_point(vtp, 0, 0, a);
     get_point(vtp, 0, 1, b);
     double size = sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
-    int there = 1;
+    int has_step = 1;
     for (int s = 0; s < 3; s++)
-        if (!there || !(there = find_step(vtp, steps, s)))
+        if (!has_step || !(has_step = find_step(vtp, steps, s)))
             make_step(steps, s, size > 0 ? size : 1);
     set_grid((const double (*)[3])steps, origin, grid);
     for (size_t s = 0; s < vtp->segments; s++) {
@@ -201,7 +201,7 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
         for (int d = 0; d < 3; d++) {
             if (!(fabs(at[d] - round(at[d])) < 0.1) || !(fabs(at[d]) < 1e6))
                 return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                        "'%s': the segments' middles are on no lattice of voxels", path);
+                                        "'%s': the segments' midpoints are not on a lattice of voxels", path);
             low[d] = fmin(low[d], round(at[d]));
             high[d] = fmax(high[d], round(at[d]));
         }
@@ -214,8 +214,7 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
     return HOT_OK;
 }
 
-/* Whether a field of this grid and so many fibres per voxel is not out of all proportion to the segments that it is to
- * hold: a few of them may lie, or be said to lie, anywhere. */
+/* Rejects a grid far too large for the number of segments: a damaged file may place a few of them anywhere. */
 static hot_status check_size(hot_context *context, const char *path, const struct vtp *vtp, const hot_grid *grid,
                              size_t rows)
 {
@@ -227,7 +226,7 @@ static hot_status check_size(hot_context *context, const char *path, const struc
                             grid->size[0], grid->size[1], grid->size[2], rows, vtp->segments);
 }
 
-/* The voxel of a segment; SIZE_MAX: coordinates are so large that it is not one of the grid's. */
+/* The voxel of a segment; SIZE_MAX if the coordinates are outside the grid. */
 static size_t voxel_of(const struct vtp *vtp, const hot_grid *grid, size_t segment)
 {
     double middle[3], at[3];
@@ -242,7 +241,7 @@ static size_t voxel_of(const struct vtp *vtp, const hot_grid *grid, size_t segme
     return voxel;
 }
 
-/* ---- The whole -------------------------------------------------------------------------------------------- */
+/* ---- Loading ---------------------------------------------------------------------------------------------- */
 
 hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field **fibers)
 {
@@ -257,13 +256,13 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
         status = find_grid(context, path, &vtp, &grid);
     if (status != HOT_OK)
         goto cleanup;
-    size_t most = 0;
+    size_t max_fiber = 0;
     for (size_t s = 0; s < vtp.segments; s++)
-        most = vtp.fiber[s] > most ? vtp.fiber[s] : most;
-    int first = 1; /* fibres may be numbered from 0 or from 1 */
+        max_fiber = vtp.fiber[s] > max_fiber ? vtp.fiber[s] : max_fiber;
+    int first = 1; /* fibre numbers start at 0 or 1 */
     for (size_t s = 0; s < vtp.segments; s++)
         first = vtp.fiber[s] < first ? 0 : first;
-    const size_t rows = most + 1 - (size_t)first;
+    const size_t rows = max_fiber + 1 - (size_t)first;
     status = check_size(context, path, &vtp, &grid, rows);
     if (status != HOT_OK)
         goto cleanup;
@@ -281,7 +280,7 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
         const size_t voxel = voxel_of(&vtp, &grid, s);
         if (voxel == SIZE_MAX) {
             status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s': the segments' middles are on no lattice of voxels", path);
+                                      "'%s': the segments' midpoints are not on a lattice of voxels", path);
             goto cleanup;
         }
         for (int d = 0; d < 3; d++)

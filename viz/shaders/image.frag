@@ -1,7 +1,7 @@
 in vec3 ras;
 uniform sampler3D volume;
 uniform mat4 from_ras;
-uniform vec3 voxels;        // their number along each axis
+uniform vec3 voxels;        // number along each axis
 uniform vec2 window;        // black, and 1 / (white - black)
 uniform bool colored;
 uniform float opacity;

@@ -1,7 +1,7 @@
-// The slice's plane, much larger than the grid; the fragment shader leaves out what is beyond.
+// The plane of a slice, much larger than the grid; the fragment shader discards the rest.
 uniform mat4 view;
 uniform vec3 point, across, along; // RAS: a point of the plane, and half its sides
-uniform float farther;             // clip depth by which it is moved back
+uniform float farther;             // clip depth added to move it away from the viewer
 out vec3 ras;
 
 void main()

@@ -1,4 +1,4 @@
-uniform vec2 size; // of the picture in pixels
+uniform vec2 size; // pixels of the picture
 layout(location = 0) in vec2 position;
 layout(location = 1) in vec2 texel;
 layout(location = 2) in vec4 rgba;

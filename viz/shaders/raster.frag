@@ -1,7 +1,7 @@
-// What the processor drew: SAMPLES texels for every pixel of the band, and SAMPLE says which of them this is. DEPTHS:
-// something else is drawn at the same depths.
+// Copies the CPU rasteriser's output: SAMPLES texels per pixel of the band; SAMPLE is the current one. DEPTHS: 1 if
+// other things are drawn at the same depths.
 uniform sampler2D colors, depths;
-uniform ivec2 corner; // of the band in the framebuffer
+uniform ivec2 corner; // lower left corner of the band in the framebuffer
 layout(location = 0) out vec4 pixel;
 
 void main()

@@ -1,5 +1,5 @@
-// A band of the picture, as wide as the viewport.
-uniform vec2 band; // its bottom and top, clip coordinates
+// A horizontal band as wide as the viewport.
+uniform vec2 band; // bottom and top, clip coordinates
 
 void main()
 {

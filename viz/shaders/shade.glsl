@@ -1,5 +1,5 @@
-// A light beside the viewer's head. Put before the shaders that light glyphs.
-uniform vec3 toward, light; // RAS: to the viewer, to the light
+// Blinn-Phong shading. Precedes the text of the glyph shaders.
+uniform vec3 toward, light; // RAS unit vectors to the viewer and to the light
 uniform bool lit;
 
 vec3 shade(vec3 color, vec3 n)

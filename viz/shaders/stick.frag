@@ -10,7 +10,7 @@ void main()
     vec2 off = vec2(max(abs(place.x) - size.x, 0.0) * sign(place.x), place.y) / size.y;
     float away = dot(off, off);
     if (away > 1.0)
-        discard; // round ends
+        discard; // outside the round ends
     vec3 n = normalize(side * off.y + along * off.x + front * sqrt(1.0 - away));
     pixel = vec4(shade(color, n), alpha);
 }

@@ -1,15 +1,14 @@
-// A stick is a rectangle that faces the viewer; the fragment shader makes a round rod of it. Six vertices, no
-// attributes.
-uniform usamplerBuffer list; // two texels per stick: middle and colour; half of it and half its thickness
+// A stick is a rectangle facing the viewer, shaded as a round rod by the fragment shader. Six vertices, no attributes.
+uniform usamplerBuffer list; // two texels per stick: centre and colour; half its vector and half its thickness
 uniform mat4 view;
 uniform vec3 toward, right;
-uniform float pixel_mm;      // no stick is thinner than a pixel
-uniform float nearer;        // clip depth by which all is moved to the viewer
+uniform float pixel_mm;      // sticks are at least about one pixel thick
+uniform float nearer;        // clip depth subtracted to move sticks towards the viewer
 
 flat out vec3 side, front, along;
 flat out vec3 color;
 flat out vec2 size;  // half length on the screen, half thickness
-out vec2 place;      // mm along and across
+out vec2 place;      // mm along and across the stick
 
 void main()
 {
@@ -18,7 +17,7 @@ void main()
     vec3 center = uintBitsToFloat(a.xyz), half_way = uintBitsToFloat(b.xyz);
     float thick = max(uintBitsToFloat(b.w), 0.55 * pixel_mm);
     vec3 across = cross(toward, half_way);
-    float seen = length(across); // its length as it is seen
+    float seen = length(across); // projected length
     side = seen > 1e-6 * length(half_way) ? across / seen : right;
     along = cross(side, toward);
     float along_it = dot(half_way, toward) / max(dot(half_way, half_way), 1e-30);

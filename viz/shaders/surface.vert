@@ -1,12 +1,12 @@
-// One vertex of a surface around a voxel's centre: surface.glsl is put before this text.
+// One vertex of a surface around a voxel's centre. Preceded by surface.glsl.
 uniform usamplerBuffer list;   // two texels per glyph: centre and slot; size, colour
-uniform int first, copies;     // a mesh holds several copies of the sphere: small instances leave the hardware idle
-uniform mat4 view;             // RAS mm -> clip
+uniform int first, copies;     // a mesh has several copies of the sphere: small instances leave the hardware idle
+uniform mat4 view;             // RAS mm -> clip coordinates
 
-layout(location = 0) in vec4 corner; // direction, and which copy
+layout(location = 0) in vec4 corner; // direction, and number of the copy
 
-// Lit here, not per pixel: triangles are a few pixels large, and to a software renderer every value that is
-// interpolated and every operation on a pixel counts, 16 pixels for each triangle however small.
+// Shaded per vertex: triangles are a few pixels large, and a software renderer pays for every interpolated value and
+// every operation on at least 16 pixels per triangle.
 out vec3 color;
 
 void main()

@@ -1,21 +1,21 @@
-// One glyph per work group, drawn without the hardware's rasteriser: for cards that compute much faster than they set
-// up triangles. As viz/raster/raster.h: half the sphere is computed, and of every triangle and its antipode the one that faces
-// the viewer is drawn. Where the card has atomics of 64 bits (WIDE) depth and colour are written at once, else in two
-// passes: depth first, then the colour of whatever has that depth. surface.glsl, WIDE and MOST, the vertices of the
-// largest half sphere (fewer are more work groups at once), are put before this text.
+// Draws one glyph per work group without the hardware's rasteriser. As in viz/raster/raster.h, half the sphere is
+// computed, and of each triangle and its antipode the one that faces the viewer is drawn. With 64-bit atomics (WIDE)
+// depth and colour are written together; otherwise the first pass writes depths, and the second the colours at these
+// depths. Preceded by surface.glsl, WIDE and MAX_VERTICES, which limits the vertices of a half sphere (smaller limits
+// run more work groups at once).
 layout(local_size_x = 32) in;
 
-uniform usamplerBuffer list;   // as surface.vert
-uniform samplerBuffer sphere;  // vertices of the half
+uniform usamplerBuffer list;   // as in surface.vert
+uniform samplerBuffer sphere;  // vertices of the half sphere
 uniform usamplerBuffer corners; // its triangles
 uniform int first, count, vertices, triangles;
 uniform mat4 to_pixels;        // RAS mm -> 1/64 pixel from the bottom left, depth 0 to 1
 uniform ivec2 size;            // pixels
-uniform int samples;           // of each pixel
-uniform vec2 places[16];       // of those, in 1/64 pixel
-uniform float far;             // 1/64 pixels that a glyph of 1 mm may reach from its middle
-uniform vec4 reach;            // of those: lowest x, y and highest x, y
-uniform bool coloring;         // the second pass
+uniform int samples;           // per pixel
+uniform vec2 places[16];       // of the samples in a pixel, in 1/64 pixel
+uniform float far;             // 1/64 pixels per mm of a glyph's largest radius, including HOT_GLYPH_MAX_REACH
+uniform vec4 reach;            // bounds of places: lowest x, y and highest x, y
+uniform bool coloring;         // 1: colours are written; 0: depths only
 
 #if WIDE
 layout(std430, binding = 0) coherent buffer sample_buffer { uint64_t drawn[]; }; // depth, and colour in the lower half
@@ -24,21 +24,21 @@ layout(std430, binding = 0) coherent buffer depth_buffer { uint depths[]; };
 layout(std430, binding = 1) coherent buffer color_buffer { uint colors[]; };
 #endif
 
-shared vec3 place[MOST];              // from the glyph's middle
-shared uint front[MOST], back[MOST];  // colours of a vertex, and of the one opposite
+shared vec3 place[MAX_VERTICES];              // relative to the glyph's centre
+shared uint front[MAX_VERTICES], back[MAX_VERTICES];  // colours of each vertex and of its antipode
 
-// To the nearest whole number, and -x to the opposite of where x goes.
-vec2 whole(vec2 x) { return sign(x) * floor(abs(x) + 0.5); }
+// Rounds to the nearest integer, symmetrically about 0.
+vec2 round_symmetric(vec2 x) { return sign(x) * floor(abs(x) + 0.5); }
 
-// Twice the area that a point p makes with an edge, positive on its left; whether the point is inside: one on the edge
-// belongs to one of the two triangles there.
+// Twice the area of the triangle between an edge and a point, positive on the left. inside(): a point on a shared edge
+// belongs to one of its triangles.
 int edge(ivec2 along, ivec2 p) { return along.x * p.y - along.y * p.x; }
 bool inside(int twice, ivec2 along)
 {
     return twice > 0 || (twice == 0 && (along.y < 0 || (along.y == 0 && along.x < 0)));
 }
 
-// The colours of a triangle's corners.
+// Colours of a triangle's corners.
 mat3 colors_of(ivec3 corner, bool other)
 {
     uvec3 packed3 = other ? uvec3(back[corner.x], back[corner.y], back[corner.z])
@@ -84,7 +84,7 @@ void draw(ivec3 corner, bool other, vec3 center)
 #endif
                 vec3 parts = vec3(a_part, b_part, c_part) / float(area);
                 uint color = packUnorm4x8(vec4(colors_of(corner, other) * parts, 1.0));
-                // of several at one depth always the same
+                // ties in depth have a fixed winner
 #if WIDE
                 atomicMin(drawn[at], (uint64_t(bits) << 32) | uint64_t(color));
 #else
@@ -100,15 +100,15 @@ void main()
         return;
     uvec4 where = texelFetch(list, 2 * (first + item)), look = texelFetch(list, 2 * (first + item) + 1);
     vec4 middle = to_pixels * vec4(uintBitsToFloat(where.xyz), 1.0);
-    vec3 center = vec3(whole(middle.xy), middle.z);
+    vec3 center = vec3(round_symmetric(middle.xy), middle.z);
     float beyond = far * uintBitsToFloat(look.z);
     if (any(lessThan(middle.xy, vec2(-beyond))) || any(greaterThan(middle.xy, vec2(64 * size) + beyond)))
-        return; // outside of the picture
+        return; // outside the picture
     for (int n = int(gl_LocalInvocationID.x); n < vertices; n += 32) {
         vec3 v = texelFetch(sphere, n).xyz, normal;
         float radius = surface(int(where.w), uintBitsToFloat(look.x), v, normal);
         vec3 way = radius * (mat3(to_pixels) * v);
-        place[n] = vec3(whole(way.xy), way.z);
+        place[n] = vec3(round_symmetric(way.xy), way.z);
         if (WIDE != 0 || coloring) {
             vec3 color = surface_color(look.y, v), n1 = normalize(normal);
             front[n] = packUnorm4x8(vec4(shade(color, n1), 1.0));
@@ -123,6 +123,6 @@ void main()
         if (area > 0.0)
             draw(corner, false, center);
         else if (area < 0.0)
-            draw(corner.xzy, true, center); // seen through the middle it runs the other way round
+            draw(corner.xzy, true, center); // the antipode has the opposite orientation
     }
 }

@@ -1,5 +1,5 @@
-// What tile.comp drew. SAMPLE: which of the pixel's samples this is.
-uniform ivec2 size, corner;    // pixels; of the viewport in the framebuffer
+// Copies the output of tile.comp. SAMPLE: the current sample of the pixel.
+uniform ivec2 size, corner;    // of the viewport, pixels; its lower left corner in the framebuffer
 uniform int samples;
 #if WIDE
 layout(std430, binding = 0) readonly buffer sample_buffer { uvec2 drawn[]; };

@@ -1,8 +1,8 @@
-/* How a program shows what it has in memory: a field of two crossing fibres that bend, as surfaces and sticks.
+/* Example: displays fields in memory, two crossing and bending fibres as surfaces and sticks.
  *
- *   example_view                     a window; returns when it is closed (Q)
- *   example_view out.png             a picture, without a display
- *   example_view out.png glyph sticks plane coronal ...     settings as hotfiber-view has them ("-" for a window) */
+ *   example_view                  a window; returns when it is closed (Q)
+ *   example_view out.png          a picture, without a display
+ *   example_view out.png glyph sticks plane coronal ...     settings of hotfiber-view ("-" for a window) */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         return 1;
     hot_symtensor_exponents(ORDER, 3, &exponents[0][0]);
     for (int voxel = 0; voxel < VOXELS; voxel++) {
-        tensors[voxel][0] = 1; /* how far it is to be trusted */
+        tensors[voxel][0] = 1; /* confidence */
         for (int f = 0; f < FIBERS; f++) {
             const double angle = (f ? 0.6 : -0.6) + 0.1 * (voxel % SIDE), v[3] = {cos(angle), sin(angle), 0};
             for (int d = 0; d < 3; d++)

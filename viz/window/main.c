@@ -1,4 +1,4 @@
-/* hotfiber-view: fields on the screen, and pictures of them without one. */
+/* hotfiber-view: displays fields in a window, or draws pictures of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "bench/viz/view_bench.h"
 #include "cli/cli.h"
 #include "common/entry.h"
-#include "io/common/parents.h"
 #include "io/common/paths.h"
 #include "render/picture.h"
 #include "scene/scene.h"
@@ -24,21 +23,20 @@
 #endif
 
 static const cli_command command = {
-    "view", "look at tensors and directions: a window, or pictures without a display", "FILE... [options]",
-    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or an "
-    "image, alone or behind them, which is shown where it lies, whatever its voxels; of several volumes the first with "
-    "b=0. Every setting of the view is an option; in "
-    "the window H lists keys and mouse.\n\n"
+    "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
+    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber), or "
+    "an image on any grid, alone or behind the glyphs. Of diffusion data the first b=0 volume is shown. Every setting "
+    "of the view is an option; in the window, H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
     HOT_SCENE_PATHS};
 
-enum { SETTINGS_MOST = 48 };
+enum { MAX_SETTINGS = 48 };
 
-/* What is neither a file nor a setting of the view. */
-struct wish {
+/* Options other than files and settings of the view. */
+struct view_options {
     const char *screenshot, *size, *mask, *dump, *as;
     int turntable, samples, bench, frames, order, cube;
     size_t glyphs;
@@ -72,39 +70,35 @@ static void series_name(const char *path, int number, char *name, size_t size)
 }
 
 static hot_status save_pictures(hot_context *context, const hot_scene *scene, const hot_view_state *state,
-                                const struct wish *wish)
+                                const struct view_options *options)
 {
     hot_pictures *pictures = NULL;
-    int folders = 0;
-    hot_status status = hot_pictures_create(context, wish->width, wish->height, wish->samples, &pictures);
-    if (status == HOT_OK && strcmp(wish->screenshot, "-") != 0)
-        status = hot_parents_make(context, wish->screenshot, &folders);
-    if (status == HOT_OK && !wish->turntable)
-        status = hot_pictures_save(pictures, scene, state, wish->screenshot);
-    for (int p = 0; p < wish->turntable && status == HOT_OK; p++) {
+    hot_status status = hot_pictures_create(context, options->width, options->height, options->samples, &pictures);
+    if (status == HOT_OK && !options->turntable)
+        status = hot_pictures_save(pictures, scene, state, options->screenshot);
+    for (int p = 0; p < options->turntable && status == HOT_OK; p++) {
         hot_view_state turned = *state;
         double turn[4];
         char name[4096];
-        hot_quaternion_axis((const double[3]){0, 0, 1}, 6.283185307179586 * p / wish->turntable, turn);
+        hot_quaternion_axis((const double[3]){0, 0, 1}, 6.283185307179586 * p / options->turntable, turn);
         hot_quaternion_multiply(turn, state->rotation, turned.rotation);
-        series_name(wish->screenshot, p, name, sizeof name);
+        series_name(options->screenshot, p, name, sizeof name);
         status = hot_pictures_save(pictures, scene, &turned, name);
         if (status == HOT_OK)
-            status = hot_context_progress(context, "drawing the pictures", (p + 1.) / wish->turntable);
+            status = hot_context_progress(context, "drawing the pictures", (p + 1.) / options->turntable);
     }
-    if (status != HOT_OK)
-        hot_parents_remove(wish->screenshot, folders);
     hot_pictures_destroy(&pictures);
     return status;
 }
 
-static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state *state, const struct wish *wish)
+static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state *state,
+                        const struct view_options *options)
 {
     float *tensors = NULL;
     hot_status status = HOT_OK;
     if (!*scene) {
-        status = hot_bench_field(context, wish->glyphs, wish->order, wish->cube, &tensors, scene);
-        if (wish->cube) {
+        status = hot_bench_field(context, options->glyphs, options->order, options->cube, &tensors, scene);
+        if (options->cube) {
             state->mode = HOT_VIEW_SPACE;
             state->extent = HOT_EXTENT_VOLUME;
         }
@@ -112,14 +106,15 @@ static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state 
             status = hot_view_state_resolve(context, *scene, state);
     }
     if (status == HOT_OK)
-        status = hot_bench_run(context, *scene, state, wish->width, wish->height, wish->samples, wish->frames, NULL);
+        status = hot_bench_run(context, *scene, state, options->width, options->height, options->samples,
+                               options->frames, NULL);
     hot_scene_destroy(scene);
     hot_context_free(context, tensors);
     return status;
 }
 
 #ifdef HOT_HAVE_GLFW
-/* What is known about a voxel that was clicked, for readers of standard output: at once, with a line between two. */
+/* Prints the description of a clicked voxel, flushed for programs that read standard output. */
 static void print_voxel(void *user, const char *text)
 {
     (void)user;
@@ -129,20 +124,20 @@ static void print_voxel(void *user, const char *text)
 #endif
 
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
-/* Hands over to the program beside this one that opens windows. It links to X's library, which machines that only draw
- * pictures need not have: without it the system would end that program with a line of its own. */
+/* Starts the program next to this one that opens windows. Only that one links to libX11, so that pictures work on
+ * machines without it; checked here, because the loader's own message would not tell users what to install. */
 static hot_status open_elsewhere(hot_context *context, char **argv)
 {
     char path[PATH_MAX];
     if (!dlopen("libX11.so.6", RTLD_LAZY))
         return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                "a window needs libX11.so.6, which is not here (Debian: libx11-6); a picture needs no "
-                                "display: --screenshot FILE.png");
+                                "a window needs libX11.so.6 (Debian: libx11-6); --screenshot FILE.png draws a picture, "
+                                "which needs no display");
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(path, '/');
     if (!slash || (size_t)(slash + 1 - path) + sizeof HOT_WINDOW_PROGRAM > sizeof path)
-        return hot_context_fail(context, HOT_ERROR_FILE, "the folder of this program is not known");
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot find the folder of this program");
     strcpy(slash + 1, HOT_WINDOW_PROGRAM);
     execv(path, argv);
     return hot_context_fail(context, HOT_ERROR_FILE, "cannot start %s: %s", path, strerror(errno));
@@ -151,35 +146,36 @@ static hot_status open_elsewhere(hot_context *context, char **argv)
 
 /* ---- The command ------------------------------------------------------------------------------------------ */
 
-static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state, const struct wish *wish)
+static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state,
+                       const struct view_options *options)
 {
     hot_scene *scene = NULL;
     hot_status status = HOT_OK;
     if (common->argument_count)
-        status = hot_scene_load_as(context, common->arguments, common->argument_count, wish->mask, wish->as,
+        status = hot_scene_load_as(context, common->arguments, common->argument_count, options->mask, options->as,
                                    &scene);
     if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
         !hot_scene_volume(scene, "b0"))
-        status = hot_scene_load_b0(scene, 0); /* asked for, however large */
+        status = hot_scene_load_b0(scene, 0); /* requested: load it at any size */
     if (status == HOT_OK && scene)
         status = hot_view_state_resolve(context, scene, state);
     if (status == HOT_OK && scene)
         status = hot_view_state_check(context, scene, state);
-    if (status == HOT_OK && wish->bench)
-        status = bench(context, &scene, state, wish);
-    else if (status == HOT_OK && wish->screenshot)
-        status = save_pictures(context, scene, state, wish);
+    if (status == HOT_OK && options->bench)
+        status = bench(context, &scene, state, options);
+    else if (status == HOT_OK && options->screenshot)
+        status = save_pictures(context, scene, state, options);
     else if (status == HOT_OK)
 #ifdef HOT_HAVE_GLFW
         status = hot_window_run(context, &scene, state,
-                                &(const hot_window_options){.width = wish->width,
-                                                            .height = wish->height,
-                                                            .mask = wish->mask,
+                                &(const hot_window_options){.width = options->width,
+                                                            .height = options->height,
+                                                            .mask = options->mask,
                                                             .picked = print_voxel,
-                                                            .dump = wish->dump});
+                                                            .dump = options->dump});
 #else
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and opens no window; "
-                                                             "--screenshot FILE.png makes a picture");
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and cannot open "
+                                                             "windows; --screenshot FILE.png draws a picture");
 #endif
     hot_scene_destroy(&scene);
     return status;
@@ -187,70 +183,72 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
 
 int main(int argc, char **argv)
 {
-    HOT_ENTRY(NULL); /* a toolkit that draws the window's frame may set the locale */
+    HOT_ENTRY(NULL); /* some window toolkits set the locale */
 #ifdef __GLIBC__
-    /* Mesa's software renderer asks for its vertices' memory anew with every call: kept, not given back to the system
-     * and cleared by it each time, a fifth of a picture's time. Larger pieces go back. */
+    /* Mesa's software renderer allocates vertex memory in every call. Keeping it in the process instead of returning it
+     * to the system saves a fifth of a picture's time. Larger blocks are returned. */
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
-    struct wish wish = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
-    const char *texts[SETTINGS_MOST] = {NULL};
-    cli_option options[SETTINGS_MOST + 16] = {
-        {"screenshot", CLI_OUTPUT, &wish.screenshot, "FILE",
+    struct view_options options = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
+    const char *texts[MAX_SETTINGS] = {NULL};
+    cli_option table[MAX_SETTINGS + 16] = {
+        {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
-        {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
-        {"turntable", CLI_INT, &wish.turntable, "N",
-         "with --screenshot: N pictures FILE-000.png ... of one turn around (3-D)", 1, 9999},
-        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture, against jagged edges; default 4", 1,
+        {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
+        {"turntable", CLI_INT, &options.turntable, "N",
+         "with --screenshot: N pictures FILE-000.png ... of a full turn (3-D)", 1, 9999},
+        {"samples", CLI_INT, &options.samples, "N", "samples per pixel of a picture (antialiasing); default 4", 1,
          64},
-        {"mask", CLI_TEXT, &wish.mask, "FILE", "glyphs only where this image (NRRD, NIfTI) is not zero", 0, 0},
-        CLI_AS(wish.as),
-        {"bench", CLI_FLAG, &wish.bench, NULL,
-         "measure frames per second, of FILE or of a made-up field, and print them", 0, 0},
-        {"frames", CLI_INT, &wish.frames, "N", "bench: how many; default 100", 1, 1e6},
-        {"glyphs", CLI_SIZE, &wish.glyphs, "N", "bench: size of the made-up field; default 1600", 1, 2e7},
-        {"order", CLI_INT, &wish.order, "M", "bench: its order, 2, 4, 6 or 8; default 8", 2, 8},
-        {"cube", CLI_FLAG, &wish.cube, NULL, "bench: a cube of glyphs in 3-D; default a square of one slice", 0, 0},
-        {"dump_state", CLI_TEXT, &wish.dump, "FILE",
-         "window: all settings are written here after every picture (for tests)", 0, 0},
+        {"mask", CLI_TEXT, &options.mask, "FILE", "draw glyphs only in the non-zero voxels of this image (NRRD, NIfTI)",
+         0, 0},
+        CLI_AS(options.as),
+        {"bench", CLI_FLAG, &options.bench, NULL,
+         "measure frames per second of FILE or of a simulated field", 0, 0},
+        {"frames", CLI_INT, &options.frames, "N", "bench: number of frames; default 100", 1, 1e6},
+        {"glyphs", CLI_SIZE, &options.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
+        {"order", CLI_INT, &options.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
+        {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
+        {"dump_state", CLI_TEXT, &options.dump, "FILE",
+         "window: write all settings to this file after every picture (for tests)", 0, 0},
     };
     int used = 0;
     size_t count;
     const hot_view_setting *settings = hot_view_settings(&count);
-    while (options[used].name)
+    while (table[used].name)
         used++;
-    for (size_t s = 0; s < count && s < SETTINGS_MOST; s++) /* what a setting takes is checked by its own parser */
-        options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
+    for (size_t s = 0; s < count && s < MAX_SETTINGS; s++) /* settings are parsed by hot_view_setting_parse */
+        table[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
                                        settings[s].help, 0,        0};
     cli_common common;
-    const int ended = cli_parse(&command, options, argc, argv, &common);
+    const int ended = cli_parse(&command, table, argc, argv, &common);
     if (ended >= 0)
         return ended;
     hot_view_state state;
     hot_view_state_default(&state);
-    if (wish.screenshot || wish.bench)
+    if (options.screenshot || options.bench)
         state.show_crosshair = 0;
-    if (wish.turntable)
+    if (options.turntable)
         state.mode = HOT_VIEW_SPACE;
     for (size_t s = 0; s < count; s++)
         if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
-    if (!read_size(wish.size, &wish.width, &wish.height))
-        return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", wish.size);
-    if (wish.screenshot && hot_path_suffix(wish.screenshot)[0] && !hot_path_has_suffix(wish.screenshot, ".png"))
-        return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; give it a name in .png",
-                          wish.screenshot);
-    if (wish.turntable && !wish.screenshot)
-        return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png for the pictures' name");
-    if (wish.order % 2)
-        return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", wish.order);
-    if (!common.argument_count && !wish.bench)
+    if (!read_size(options.size, &options.width, &options.height))
+        return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options.size);
+    if (options.screenshot && hot_path_suffix(options.screenshot)[0] &&
+        !hot_path_has_suffix(options.screenshot, ".png"))
+        return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; use a name ending in .png",
+                          options.screenshot);
+    if (options.turntable && !options.screenshot)
+        return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png");
+    if (options.order % 2)
+        return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", options.order);
+    if (!common.argument_count && !options.bench)
         return cli_refuse(&command, &common,
-                          "a directory of `hotfiber run`, or a file of tensors, directions or an image is needed");
+                          "give a directory of `hotfiber run`, or a file of tensors, directions or an image");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
-    if (!wish.screenshot && !wish.bench)
+    if (!options.screenshot && !options.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));
 #endif
-    return cli_finish(&command, &common, show(common.context, &common, &state, &wish));
+    return cli_finish(&command, &common, show(common.context, &common, &state, &options));
 }

@@ -1,4 +1,4 @@
-/* hot_view_show: the viewer in a program. */
+/* hot_view_show. */
 #include <hotfiber/view.h>
 
 #include "common/options.h"
@@ -9,13 +9,13 @@
 #include "window.h"
 #endif
 
-static hot_status take_settings(hot_context *context, const char *const *settings, hot_view_state *state)
+static hot_status parse_settings(hot_context *context, const char *const *settings, hot_view_state *state)
 {
     for (; settings && settings[0]; settings += 2) {
         const hot_view_setting *setting = hot_view_setting_find(settings[0]);
         if (!setting || !settings[1])
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, setting ? "the setting '%s' has no value"
-                                                                         : "there is no setting '%s'", settings[0]);
+                                                                         : "no setting '%s'", settings[0]);
         hot_status status = hot_view_setting_parse(context, setting, settings[1], state);
         if (status != HOT_OK)
             return status;
@@ -42,14 +42,15 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
         return status;
     if (own.width < 0 || own.height < 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, own.width < 0 ? "width" : "height",
-                                          "%d x %d pixels are not possible; 0 = 1024 x 768", own.width, own.height);
+                                          "%d x %d pixels; must be positive, or 0 for 1024 x 768", own.width,
+                                          own.height);
     const int width = own.width ? own.width : 1024, height = own.height ? own.height : 768;
     hot_view_state_default(&state);
     if (own.screenshot)
         state.show_crosshair = 0;
     status = hot_scene_from_fields(context, &shown, &scene);
     if (status == HOT_OK)
-        status = take_settings(context, own.settings, &state);
+        status = parse_settings(context, own.settings, &state);
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)
@@ -65,7 +66,8 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
 #ifdef HOT_HAVE_GLFW
     status = hot_window_run(context, &scene, &state, &(const hot_window_options){.width = width, .height = height});
 #else
-    status = hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: pictures can be made, no window");
+    status = hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: no windows, only pictures "
+                                                         "(options->screenshot)");
 #endif
 cleanup:
     hot_pictures_destroy(&pictures);

@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/color.h"
-#include "input.h"
+#include "input/input.h"
 #include "overlay/overlay.h"
+#include "render/render.h"
+#include "scene/color.h"
 #include "scene/pick.h"
 #include "scene/scene_open.h"
 #include "window_dump.h"
 
-static const double WATCH_SECONDS = 0.5; /* between two checks of the files */
+static const double WATCH_SECONDS = 0.5; /* interval between checks of the files */
 
 typedef struct window {
     hot_context *context;
@@ -26,52 +27,51 @@ typedef struct window {
     hot_renderer *renderer;
     hot_overlay *overlay;
     hot_input input;
-    double pointer[2];      /* where it was at the last move that was read, in pixels; below 0: none yet */
-    double ratio;           /* pixel_ratio as the user set it, without the content scale */
-    int redraw;             /* something changed since the last picture */
-    int described;          /* a voxel was clicked once: the panel has been shown */
-    int windowed[4];        /* place and size before full screen */
+    double pointer[2];      /* pixels, at the last move event; negative: none yet */
+    double ratio;           /* pixel_ratio as set by the user, without the content scale */
+    int redraw;             /* 1: the picture is out of date */
+    int pick_reported;          /* a voxel was clicked before */
+    int windowed[4];        /* position and size before full screen */
     double check_at;        /* time of the next check of the files */
-    double patience;        /* seconds until files that could not be read are tried again */
-    int changed;            /* they had changed at the last check */
-    hot_status status;      /* what ends the loop when it is not HOT_OK */
+    double retry_seconds;        /* seconds until unreadable files are tried again */
+    int changed;            /* 1: the last check found a change */
+    hot_status status;      /* anything but HOT_OK ends the loop */
     hot_window_dump dump;
 } window;
 
-/* ---- What events ask for --------------------------------------------------------------------------------- */
+/* ---- Requests of events --------------------------------------------------------------------------------- */
 
-static void put_in_place(window *view, hot_scene *scene)
+static void set_scene(window *view, hot_scene *scene)
 {
     char title[300];
-    hot_renderer_forget(view->renderer);
+    hot_renderer_invalidate(view->renderer);
     hot_scene_destroy(view->scene);
     *view->scene = scene;
     snprintf(title, sizeof title, "%s – hotfiber", scene->title);
     glfwSetWindowTitle(view->handle, title);
-    hot_overlay_say(view->overlay, NULL);
+    hot_overlay_set_message(view->overlay, NULL);
     view->redraw = 1;
 }
 
-/* Says on the screen, and to the log, what could not be done; the view stays as it was. */
-static void complain(window *view)
+/* Shows the context's message and logs it; the view stays unchanged. */
+static void show_error(window *view)
 {
     hot_context_log(view->context, HOT_LOG_WARNING, "%s", hot_context_message(view->context));
-    hot_overlay_say(view->overlay, hot_context_message(view->context));
+    hot_overlay_set_message(view->overlay, hot_context_message(view->context));
     view->redraw = 1;
 }
 
 static void reload(window *view)
 {
     hot_scene *scene;
-    if (hot_scene_read_again(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK)
-        put_in_place(view, scene);
+    if (hot_scene_reload(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK)
+        set_scene(view, scene);
     else
-        complain(view);
+        show_error(view);
 }
 
-/* Reads files again that changed. Only when two checks in a row saw the same change done, so that one that is being
- * written is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more
- * seldom. */
+/* Reads changed files again once two checks in a row have seen a change, so that a file being written is left alone. If
+ * reading fails, the view is kept and retries become rarer. */
 static void watch_files(window *view)
 {
     const double now = glfwGetTime();
@@ -81,15 +81,15 @@ static void watch_files(window *view)
     view->check_at = now + WATCH_SECONDS;
     if (!hot_scene_changed(*view->scene)) {
         view->changed = 0;
-        view->patience = WATCH_SECONDS;
+        view->retry_seconds = WATCH_SECONDS;
     } else if (!view->changed) {
         view->changed = 1;
-    } else if (hot_scene_read_again(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK) {
-        put_in_place(view, scene);
+    } else if (hot_scene_reload(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK) {
+        set_scene(view, scene);
         view->changed = 0;
     } else {
-        view->patience = fmin(2 * view->patience, 30);
-        view->check_at = now + view->patience;
+        view->retry_seconds = fmin(2 * view->retry_seconds, 30);
+        view->check_at = now + view->retry_seconds;
     }
 }
 
@@ -108,12 +108,12 @@ static void toggle_full_screen(window *view)
     view->redraw = 1;
 }
 
-static void tell_picked(window *view)
+static void report_pick(window *view)
 {
     char *text = NULL;
-    if (!view->described) /* the first click shows that there is a panel; from then on V says whether it is wanted */
+    if (!view->pick_reported) /* the first click opens the panel; after that V decides */
         view->state->show_values = 1;
-    view->described = 1;
+    view->pick_reported = 1;
     view->redraw = 1;
     view->dump.picks++;
     if (!view->options->picked)
@@ -121,28 +121,28 @@ static void tell_picked(window *view)
     if (hot_pick_describe(*view->scene, view->state->voxel, &text) == HOT_OK)
         view->options->picked(view->options->user, text);
     else
-        complain(view);
+        show_error(view);
     hot_context_free((*view->scene)->context, text);
 }
 
-static void answer(window *view, unsigned asks)
+static void handle_requests(window *view, unsigned requests)
 {
     view->dump.events++;
-    if (asks & HOT_ASKS_REDRAW)
+    if (requests & HOT_REQUEST_REDRAW)
         view->redraw = 1;
-    if (asks & HOT_ASKS_PICK)
-        tell_picked(view);
-    if (asks & HOT_ASKS_RELOAD)
+    if (requests & HOT_REQUEST_PICK)
+        report_pick(view);
+    if (requests & HOT_REQUEST_RELOAD)
         reload(view);
-    if (asks & HOT_ASKS_FULL_SCREEN)
+    if (requests & HOT_REQUEST_FULL_SCREEN)
         toggle_full_screen(view);
-    if (asks & HOT_ASKS_QUIT)
+    if (requests & HOT_REQUEST_QUIT)
         glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
 }
 
 /* ---- GLFW's events --------------------------------------------------------------------------------------- */
 
-/* Shift and Ctrl; -1 with others, which belong to the desktop. */
+/* Shift and Ctrl; -1 with other modifiers, which belong to the desktop. */
 static int modifiers_of(int mods)
 {
     if (mods & (GLFW_MOD_ALT | GLFW_MOD_SUPER))
@@ -150,8 +150,7 @@ static int modifiers_of(int mods)
     return (mods & GLFW_MOD_SHIFT ? HOT_WITH_SHIFT : 0) | (mods & GLFW_MOD_CONTROL ? HOT_WITH_CTRL : 0);
 }
 
-/* A key that does not print, or a letter where the user's keyboard has it; 0 for the rest, which comes as characters.
- */
+/* A non-printing key, or a letter of the user's keyboard layout; 0 for other keys, which arrive as characters. */
 static int key_of(int key, int scancode, int modifiers)
 {
     static const struct { int glfw, ours;
@@ -167,13 +166,13 @@ static int key_of(int key, int scancode, int modifiers)
     const int printed = name && name[0] && !name[1] ? name[0] : 0;
     if (printed >= 'a' && printed <= 'z')
         return printed - 'a' + 'A';
-    if (modifiers & HOT_WITH_CTRL) { /* such keys send no character */
+    if (modifiers & HOT_WITH_CTRL) { /* with Ctrl these keys send no character */
         if (key == GLFW_KEY_KP_ADD || printed == '+' || printed == '=')
             return '+';
         if (key == GLFW_KEY_KP_SUBTRACT || printed == '-')
             return '-';
     }
-    /* a keyboard without Latin letters: by place */
+    /* keyboards without Latin letters: by position */
     return !printed && key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? key - GLFW_KEY_A + 'A' : 0;
 }
 
@@ -184,19 +183,19 @@ static void on_key(GLFWwindow *handle, int key, int scancode, int action, int mo
     const int ours = modifiers >= 0 && action != GLFW_RELEASE ? key_of(key, scancode, modifiers) : 0;
     if (!ours)
         return;
-    view->redraw |= hot_overlay_say(view->overlay, NULL); /* what was said has been read */
-    answer(view, hot_input_key(&view->input, *view->scene, view->state, ours, modifiers));
+    view->redraw |= hot_overlay_set_message(view->overlay, NULL); /* a key press dismisses the message */
+    handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, ours, modifiers));
 }
 
 static void on_character(GLFWwindow *handle, unsigned int code)
 {
     window *view = glfwGetWindowUserPointer(handle);
     const int letter = (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == ' ';
-    if (!letter && code < 0x110000) /* letters came as keys */
-        answer(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
+    if (!letter && code < 0x110000) /* letters arrive as keys */
+        handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
 }
 
-/* Units of the window to pixels of the framebuffer, which on some systems are others. */
+/* Converts window units to framebuffer pixels; they differ on some systems. */
 static void to_pixels(GLFWwindow *handle, double *x, double *y)
 {
     int width, height, pixels_x, pixels_y;
@@ -214,7 +213,7 @@ static void on_move(GLFWwindow *handle, double x, double y)
     to_pixels(handle, &x, &y);
     view->pointer[0] = x;
     view->pointer[1] = y;
-    answer(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
+    handle_requests(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
 }
 
 static void on_button(GLFWwindow *handle, int button, int action, int mods)
@@ -226,15 +225,16 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
                      : button == GLFW_MOUSE_BUTTON_MIDDLE ? HOT_BUTTON_MIDDLE : 0;
     if (!ours || (modifiers < 0 && action == GLFW_PRESS))
         return;
-    /* Where the pointer was then, which the moves before have told. Where it is by now is another matter after a slow
-     * picture: a drag would begin at its end, and a click pick what the hand has gone on to. */
+    /* Use the position of the last move event, not the current one: after a slow picture the pointer may have moved on,
+     * and a drag would begin at its end. */
     if (view->pointer[0] < 0) {
         glfwGetCursorPos(handle, &view->pointer[0], &view->pointer[1]);
         to_pixels(handle, &view->pointer[0], &view->pointer[1]);
     }
-    unsigned asks = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
-    answer(view, asks | hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
-                                         modifiers < 0 ? 0 : modifiers));
+    unsigned requests = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
+    requests |= hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
+                                 modifiers < 0 ? 0 : modifiers);
+    handle_requests(view, requests);
 }
 
 static void on_wheel(GLFWwindow *handle, double across, double up)
@@ -243,7 +243,7 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
     const int ctrl = glfwGetKey(handle, GLFW_KEY_LEFT_CONTROL) == GLFW_PRESS ||
                      glfwGetKey(handle, GLFW_KEY_RIGHT_CONTROL) == GLFW_PRESS;
     (void)across;
-    answer(view, hot_input_wheel(&view->input, *view->scene, view->state, up, ctrl ? HOT_WITH_CTRL : 0));
+    handle_requests(view, hot_input_wheel(&view->input, *view->scene, view->state, up, ctrl ? HOT_WITH_CTRL : 0));
 }
 
 static void on_drop(GLFWwindow *handle, int count, const char **paths)
@@ -253,9 +253,9 @@ static void on_drop(GLFWwindow *handle, int count, const char **paths)
     view->dump.events++;
     if (hot_scene_open_dropped(view->context, *view->scene, view->options->mask, paths, count, view->state, &scene) ==
         HOT_OK)
-        put_in_place(view, scene);
+        set_scene(view, scene);
     else
-        complain(view);
+        show_error(view);
 }
 
 static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer(handle))->redraw = 1; }
@@ -294,7 +294,7 @@ static void draw(window *view)
     view->dump.pictures++;
 }
 
-/* The ball of directions as the window's picture in lists and bars. */
+/* Window icon: the ball of direction colours. */
 static void set_icon(GLFWwindow *handle)
 {
     enum { SIDE = 64 };
@@ -309,7 +309,7 @@ static void set_icon(GLFWwindow *handle)
             hot_color_direction((const double[3]){x, y, sqrt(fmax(0, 1 - away * away))}, rgb);
             for (int c = 0; c < 3; c++)
                 pixel[c] = (unsigned char)lround(255 * rgb[c]);
-            pixel[3] = (unsigned char)lround(255 * fmin(fmax((1 - away) * SIDE / 2., 0), 1)); /* a smooth edge */
+            pixel[3] = (unsigned char)lround(255 * fmin(fmax((1 - away) * SIDE / 2., 0), 1)); /* antialiased edge */
         }
     glfwSetWindowIcon(handle, 1, &(const GLFWimage){SIDE, SIDE, pixels});
 }
@@ -318,10 +318,10 @@ static void set_icon(GLFWwindow *handle)
 
 static hot_status fail_without_window(hot_context *context, const char *what)
 {
-    const char *said = NULL;
-    glfwGetError(&said);
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); a picture needs no display: --screenshot FILE.png",
-                            what, said ? said : "no reason given");
+    const char *reason = NULL;
+    glfwGetError(&reason);
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); --screenshot FILE.png needs no window", what,
+                            reason ? reason : "unknown reason");
 }
 
 static hot_status open_window(window *view)
@@ -335,7 +335,7 @@ static hot_status open_window(window *view)
     glfwWindowHint(GLFW_DEPTH_BITS, 24);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "hotfiber-view");
-    /* smooth edges where there are, and 4.3 for compute shaders where it is; 3.3 is enough */
+    /* preferred: 4 samples per pixel, and OpenGL 4.3 for compute shaders; OpenGL 3.3 is sufficient */
     for (int attempt = 0; attempt < 4 && !view->handle; attempt++) {
         const int samples = attempt < 2 ? 4 : 0, modern = attempt % 2 == 0;
         glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, modern ? 4 : 3);
@@ -345,13 +345,13 @@ static hot_status open_window(window *view)
         if (!view->handle)
             continue;
         glfwMakeContextCurrent(view->handle);
-        if (samples && hot_render_in_software()) { /* there four times the samples are four times the time */
+        if (samples && hot_render_in_software()) { /* in software, 4 samples take 4 times as long */
             glfwDestroyWindow(view->handle);
             view->handle = NULL;
         }
     }
     if (!view->handle)
-        return fail_without_window(view->context, "no window with OpenGL 3.3 can be opened");
+        return fail_without_window(view->context, "cannot open a window with OpenGL 3.3");
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(view->handle, 200, 150, GLFW_DONT_CARE, GLFW_DONT_CARE);
     set_icon(view->handle);
@@ -375,10 +375,10 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
                           const hot_window_options *options)
 {
     window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
-                   .redraw = 1, .patience = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
+                   .redraw = 1, .retry_seconds = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
     GLFWcursor *cursor = NULL;
     if (!glfwInit())
-        return fail_without_window(context, "there is no display to open a window on");
+        return fail_without_window(context, "no display to open a window on");
     hot_status status = open_window(&view);
     if (status == HOT_OK)
         status = hot_renderer_create(context, &view.renderer);

@@ -5,13 +5,13 @@
 hot_status hot_window_dump_write(hot_context *context, const char *path, const hot_window_dump *dump,
                                  const hot_scene *scene, const hot_view_state *state, const hot_input *input)
 {
-    char beside[4096], text[256];
+    char temporary[4096], text[256];
     size_t count;
     const hot_view_setting *settings = hot_view_settings(&count);
-    snprintf(beside, sizeof beside, "%s.new", path);
-    FILE *file = fopen(beside, "w");
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE *file = fopen(temporary, "w");
     if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s'", beside);
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s'", temporary);
     fprintf(file, "pictures %lu\nevents %lu\npicks %lu\nwidth %d\nheight %d\npointer %.2f,%.2f\ntitle %s\nvoxels %zu\n",
             dump->pictures, dump->events, dump->picks, input->width, input->height, input->x, input->y, scene->title,
             scene->voxels);
@@ -20,7 +20,7 @@ hot_status hot_window_dump_write(hot_context *context, const char *path, const h
         fprintf(file, "%s %s\n", settings[i].name, text);
     }
     const int failed = ferror(file);
-    if (fclose(file) != 0 || failed || rename(beside, path) != 0)
+    if (fclose(file) != 0 || failed || rename(temporary, path) != 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s'", path);
     return HOT_OK;
 }

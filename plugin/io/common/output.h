@@ -47,7 +47,7 @@ hot_status hot_output_end_all(hot_context *context, hot_output *const outputs[],
 /* Write to the stream of an output. Committing the output reports any failure. */
 typedef hot_status hot_output_put(hot_context *context, FILE *file, const void *what);
 /* A whole output: begins it, has `put` write `what`, and commits it; discards it after a failure. */
-hot_status hot_output_write(hot_context *context, const char *path, hot_output_put *put, const void *what);
+HOT_API hot_status hot_output_write(hot_context *context, const char *path, hot_output_put *put, const void *what);
 /* commit when status is HOT_OK, else discard; returns the first failure. */
 hot_status hot_output_end(hot_context *context, hot_output *output, hot_status status);
 

@@ -25,7 +25,8 @@ hot_status hot_plane_map(hot_context *context, const hot_grid *grid, const hot_p
 
 /* For those that draw: pixels as a PNG file, 3 bytes each; a file that is written to memory, NULL without memory, and
  * its end, with the status so far: *png is empty unless that is HOT_OK. */
-hot_status hot_png_put(hot_context *context, const unsigned char *rgb, int width, int height, int fast, FILE *file);
+HOT_API hot_status hot_png_put(hot_context *context, const unsigned char *rgb, int width, int height, int fast,
+                               FILE *file);
 FILE *hot_png_begin(hot_context *context, hot_png *png);
 hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status);
 

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "common/entry.h"
-#include "scene/color.h"
+#include "color.h"
 #include "glyph_size.h"
-#include "share.h"
+#include "glyph/parallel_for.h"
 
-/* ---- Which voxels ----------------------------------------------------------------------------------------- */
+/* ---- Voxels ----------------------------------------------------------------------------------------------- */
 
-/* A box of voxels, both ends included. */
+/* A box of voxels, bounds inclusive. */
 struct box {
     size_t low[3], high[3];
 };
@@ -34,8 +34,7 @@ static int in_box(const struct box *box, size_t i, size_t j, size_t k)
            k <= box->high[2];
 }
 
-/* Where a plane that is no plane of the grid runs: voxels whose centre is nearer than half a voxel's thickness along
- * it. */
+/* An oblique plane: voxels whose centre is within half a voxel's thickness of it. */
 struct cut {
     double step[3], start, half;
 };
@@ -63,7 +62,7 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
     const int oblique = !viewport->space && !state->lock_axes;
     struct box slices[3], all;
     struct cut cut = {.half = 0};
-    size_t most = 0;
+    size_t capacity = 0;
     int boxes = 0;
     *count = 0;
     *voxels = NULL;
@@ -82,9 +81,9 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
         slices[boxes++] = slice_box(scene, viewport->axis, state->voxel[viewport->axis], state->slab);
     }
     for (int b = 0; b < boxes; b++)
-        most += (slices[b].high[0] - slices[b].low[0] + 1) * (slices[b].high[1] - slices[b].low[1] + 1) *
+        capacity += (slices[b].high[0] - slices[b].low[0] + 1) * (slices[b].high[1] - slices[b].low[1] + 1) *
                 (slices[b].high[2] - slices[b].low[2] + 1);
-    *voxels = hot_context_alloc(context, most, sizeof **voxels);
+    *voxels = hot_context_alloc(context, capacity, sizeof **voxels);
     if (!*voxels)
         return HOT_ERROR_MEMORY;
     for (int b = 0; b < boxes; b++) {
@@ -94,7 +93,7 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
                 for (size_t i = box->low[0]; i <= box->high[0]; i++) {
                     const size_t voxel = i + size[0] * (j + size[1] * k);
                     int twice = 0;
-                    for (int earlier = 0; earlier < b; earlier++) /* where slices cross */
+                    for (int earlier = 0; earlier < b; earlier++) /* slices intersect */
                         twice |= in_box(&slices[earlier], i, j, k);
                     if (twice || (mask && !mask[voxel]))
                         continue;
@@ -107,9 +106,9 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
     return HOT_OK;
 }
 
-/* ---- Gathering -------------------------------------------------------------------------------------------- */
+/* ---- Tensors ---------------------------------------------------------------------------------------------- */
 
-/* One tensor as integers: the largest value becomes 32767. */
+/* One tensor as integers, scaled so that the largest magnitude is 32767. Returns the step. */
 static float quantise(const float *tensor, int terms, int values, int16_t *to)
 {
     float largest = 0;
@@ -167,19 +166,6 @@ static void to_bytes(const double rgb[3], uint8_t rgba[4])
     rgba[3] = 255;
 }
 
-/* The volume of --color value and its range. */
-static const hot_view_volume *color_volume(const hot_scene *scene, const hot_view_state *state, double range[2])
-{
-    const char *name = strcmp(state->color_by, "auto") == 0 ? state->background : state->color_by;
-    const hot_view_volume *volume = hot_scene_volume(scene, name);
-    if (!volume)
-        volume = hot_scene_volume(scene, "auto");
-    memcpy(range, state->color_range, 2 * sizeof *range);
-    if (volume && isnan(range[0]))
-        memcpy(range, volume->window, 2 * sizeof *range);
-    return volume;
-}
-
 static void value_color(const hot_scene *scene, const hot_view_volume *volume, const double range[2], size_t voxel,
                         uint8_t rgba[4])
 {
@@ -198,18 +184,15 @@ static void plain_color(uint8_t rgba[4]) { to_bytes((const double[3]){0.82, 0.82
 
 /* ---- Lists ------------------------------------------------------------------------------------------------ */
 
-static void place(const hot_scene *scene, size_t voxel, float center[3])
+static void voxel_center(const hot_scene *scene, size_t voxel, float center[3])
 {
-    const size_t *size = scene->grid.size;
-    const double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
-                          (double)(voxel / size[0] / size[1])};
     double ras[3];
-    hot_scene_to_ras(scene, at, ras);
+    hot_scene_index_to_ras(scene, voxel, ras);
     for (int d = 0; d < 3; d++)
         center[d] = (float)ras[d];
 }
 
-/* Whether a sphere touches the viewport. */
+/* Whether a sphere overlaps the viewport. */
 static int in_view(const hot_viewport *viewport, const float center[3], double radius)
 {
     for (int row = 0; row < 2; row++) {
@@ -222,16 +205,16 @@ static int in_view(const hot_viewport *viewport, const float center[3], double r
     return 1;
 }
 
-/* Glyphs are worked through in parts, each of which counts its own: so all find their places without waiting for each
- * other, in the set's order. */
+/* A counting sort by level of detail, in parallel. Each part counts its glyphs per level first; prefix sums then give
+ * each part its own range of items, so that threads need no locks and the order of the set is kept. */
 enum { LIST_PARTS = 64, CULLED = 255 };
 
 typedef struct list_part {
-    size_t count[HOT_SPHERES]; /* of each level; then where its next item of that level goes */
+    size_t count[HOT_SPHERES]; /* of each level; after place_items, index of its next item */
     float widest[HOT_SPHERES];
 } list_part;
 
-/* What a list is made from, and with. */
+/* Inputs and state of one list. */
 typedef struct list_job {
     const hot_scene *scene;
     const hot_view_state *state;
@@ -240,7 +223,7 @@ typedef struct list_job {
     hot_surface_list *list;
     const hot_view_volume *volume; /* of --color value */
     double range[2];
-    int everywhere, fixed;         /* fixed: the level of detail, or -1: by size */
+    int everywhere, fixed;         /* fixed: the level of detail; -1: chosen by size */
     uint8_t *level;                /* of each glyph of the set, or CULLED */
     list_part part[LIST_PARTS];
 } list_job;
@@ -250,15 +233,15 @@ static size_t part_begins(size_t count, int part)
     return count / LIST_PARTS * (size_t)part + count % LIST_PARTS * (size_t)part / LIST_PARTS;
 }
 
-static double per_value(const list_job *job, size_t g)
+static double mm_per_value(const list_job *job, size_t g)
 {
     return hot_scene_surface_mm(job->scene, job->state, job->set->voxel[g]);
 }
 
-/* mm: how far the set's glyph g reaches. */
-static float reach_of(const list_job *job, size_t g)
+/* Radius of the set's glyph g, mm. */
+static float reach_mm(const list_job *job, size_t g)
 {
-    return (float)(per_value(job, g) * job->scene->radius[job->set->voxel[g]]);
+    return (float)(mm_per_value(job, g) * job->scene->radius[job->set->voxel[g]]);
 }
 
 static int find_level(const list_job *job, size_t g, double reach)
@@ -266,8 +249,8 @@ static int find_level(const list_job *job, size_t g, double reach)
     const double pixels = reach / job->viewport->mm_per_pixel;
     float center[3];
     if (!job->everywhere) {
-        place(job->scene, job->set->voxel[g], center);
-        if (!in_view(job->viewport, center, HOT_GLYPH_BEYOND * reach))
+        voxel_center(job->scene, job->set->voxel[g], center);
+        if (!in_view(job->viewport, center, HOT_GLYPH_MAX_REACH * reach))
             return CULLED;
     }
     return job->fixed >= 0 ? job->fixed : hot_glyph_detail(job->scene->order, pixels);
@@ -278,8 +261,8 @@ static void make_item(const list_job *job, size_t g, hot_surface_item *item)
     const hot_scene *scene = job->scene;
     const size_t voxel = job->set->voxel[g];
     *item = (hot_surface_item){
-        .slot = (uint32_t)g, .size = (float)(per_value(job, g) * job->set->step[g]), .reach = reach_of(job, g)};
-    place(scene, voxel, item->center);
+        .slot = (uint32_t)g, .size = (float)(mm_per_value(job, g) * job->set->step[g]), .reach = reach_mm(job, g)};
+    voxel_center(scene, voxel, item->center);
     if (job->state->color == HOT_COLOR_FIBER) {
         double rgb[3];
         hot_color_fiber(hot_scene_fibers(scene, voxel) - 1, rgb);
@@ -291,13 +274,13 @@ static void make_item(const list_job *job, size_t g, hot_surface_item *item)
     }
 }
 
-static void find_part(void *given, int p, int thread)
+static void count_part(void *given, int p, int thread)
 {
     list_job *job = given;
     list_part part = {{0}, {0}};
     (void)thread;
     for (size_t g = part_begins(job->set->count, p); g < part_begins(job->set->count, p + 1); g++) {
-        const float reach = reach_of(job, g);
+        const float reach = reach_mm(job, g);
         const int l = find_level(job, g, (double)reach);
         job->level[g] = (uint8_t)l;
         if (l == CULLED)
@@ -308,8 +291,8 @@ static void find_part(void *given, int p, int thread)
     job->part[p] = part;
 }
 
-/* By level, and in each by part. Returns their number. */
-static size_t find_places(list_job *job)
+/* Index of each part's first item of each level. Returns the number of items. */
+static size_t place_items(list_job *job)
 {
     hot_surface_list *list = job->list;
     size_t kept = 0;
@@ -327,7 +310,7 @@ static size_t find_places(list_job *job)
     return kept;
 }
 
-static void make_part(void *given, int p, int thread)
+static void fill_part(void *given, int p, int thread)
 {
     list_job *job = given;
     (void)thread;
@@ -336,11 +319,11 @@ static void make_part(void *given, int p, int thread)
             make_item(job, g, &job->list->items[job->part[p].count[job->level[g]]++]);
 }
 
-static void work_through(hot_context *context, void (*work)(void *, int, int), list_job *job)
+static void run_parts(hot_context *context, void (*work)(void *, int, int), list_job *job)
 {
-    enum { PARALLEL = 4096 }; /* fewer glyphs are done before other threads have begun */
+    enum { PARALLEL = 4096 }; /* fewer glyphs are done before other threads have started */
     if (job->set->count >= PARALLEL) {
-        hot_share_parts(context, LIST_PARTS, work, job);
+        hot_parallel_for(context, LIST_PARTS, work, job);
         return;
     }
     for (int p = 0; p < LIST_PARTS; p++)
@@ -352,9 +335,9 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
                                  hot_surface_list *list)
 {
     list_job job = {.scene = scene, .state = state, .viewport = viewport, .set = set, .list = list,
-                    .everywhere = everywhere, .fixed = state->detail ? hot_glyph_detail_of(state->detail) : -1};
+                    .everywhere = everywhere, .fixed = state->detail ? hot_glyph_nearest_detail(state->detail) : -1};
     hot_status status = HOT_OK;
-    job.volume = color_volume(scene, state, job.range);
+    job.volume = hot_scene_color_volume(scene, state, job.range);
     if (set->count > list->capacity) {
         hot_surface_list_free(context, list);
         list->items = hot_context_alloc(context, set->count, sizeof *list->items);
@@ -365,9 +348,9 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    work_through(context, find_part, &job);
-    list->culled = set->count - find_places(&job);
-    work_through(context, make_part, &job);
+    run_parts(context, count_part, &job);
+    list->culled = set->count - place_items(&job);
+    run_parts(context, fill_part, &job);
 cleanup:
     hot_context_free(context, job.level);
     return status;
@@ -382,28 +365,28 @@ void hot_surface_list_free(hot_context *context, hot_surface_list *list)
 hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                                const uint32_t *voxels, size_t count, hot_stick_item **items, size_t *sticks)
 {
-    const size_t most = (size_t)scene->max_fibers;
+    const size_t max_fibers = (size_t)scene->max_fibers;
     const float width = (float)hot_scene_stick_radius(scene, state);
     double range[2];
-    const hot_view_volume *volume = color_volume(scene, state, range);
+    const hot_view_volume *volume = hot_scene_color_volume(scene, state, range);
     *sticks = 0;
-    *items = hot_context_alloc(context, count, most * sizeof **items);
+    *items = hot_context_alloc(context, count, max_fibers * sizeof **items);
     if (!*items)
         return HOT_ERROR_MEMORY;
     for (size_t v = 0; v < count; v++) {
-        const float *peaks = scene->peaks + (size_t)voxels[v] * 3 * most;
+        const float *peaks = scene->peaks + (size_t)voxels[v] * 3 * max_fibers;
         const double mm = hot_scene_stick_mm(scene, state, voxels[v]);
-        for (size_t f = 0; f < most; f++) {
+        for (size_t f = 0; f < max_fibers; f++) {
             const float *p = peaks + 3 * f;
             const double length = sqrt((double)p[0] * p[0] + (double)p[1] * p[1] + (double)p[2] * p[2]);
             if (!(length > 0) || !isfinite(length) || length < state->threshold || !isfinite(mm))
                 continue;
             hot_stick_item *item = &(*items)[(*sticks)++];
             double direction[3], rgb[3], out = 1;
-            place(scene, voxels[v], item->center);
+            voxel_center(scene, voxels[v], item->center);
             for (int d = 0; d < 3; d++)
                 direction[d] = scene->sign[d] * peaks[3 * f + (size_t)d];
-            if (state->clip) { /* shortened to the nearest wall */
+            if (state->clip) { /* cut off at the nearest wall */
                 for (int axis = 0; axis < 3; axis++) {
                     double along = 0;
                     for (int d = 0; d < 3; d++)

@@ -1,19 +1,19 @@
-/* How large glyphs are, in mm: what is drawn and what is picked must agree. Free of GL. */
+/* Sizes of glyphs in mm, shared by drawing and picking. No OpenGL. */
 #ifndef HOT_VIZ_GLYPH_SIZE_H
 #define HOT_VIZ_GLYPH_SIZE_H
 
-#include "scene/scene.h"
+#include "scene.h"
 
-/* mm per unit of A v^m of a voxel's surface: at scale 1 the usual large ones reach the nearest side of their voxel, and
- * the largest half as far again. */
+/* mm per unit of A v^m of a voxel's surface. At scale 1 a surface of the typical radius just fills its voxel; larger
+ * ones are limited to 1.5 times that. */
 double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state, size_t index);
 /* mm from the middle to an end of a stick, per unit of its direction's length. */
 double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, size_t index);
-/* mm: how far usual large glyphs reach from their middle. */
-double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state);
-/* mm: the farthest that any surface reaches. */
+/* Radius of a typical glyph, mm. */
+double hot_scene_typical_mm(const hot_scene *scene, const hot_view_state *state);
+/* Upper bound of all surfaces' radii, mm. */
 double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state);
-/* mm: half of how thick a stick is. */
+/* Radius of a stick (half its thickness), mm. */
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state);
 
 #endif

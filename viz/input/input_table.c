@@ -1,4 +1,4 @@
-/* The table of keys and mouse, and what is made of it for the README. */
+/* The table of keys and mouse, and its Markdown form. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,13 +7,13 @@
 #define KEY(CODE, ACTION, GROUP, LABEL, HELP) {HOT_TRIGGER_KEY, CODE, 0, HOT_ACTION_##ACTION, GROUP, LABEL, HELP}
 #define KEY_WITH(CODE, MODIFIERS, ACTION, GROUP, LABEL, HELP) \
     {HOT_TRIGGER_KEY, CODE, MODIFIERS, HOT_ACTION_##ACTION, GROUP, LABEL, HELP}
-/* A key that the label of the row before names as well. */
+/* A key covered by the label of the row above. */
 #define ALSO(CODE, MODIFIERS, ACTION, GROUP) KEY_WITH(CODE, MODIFIERS, ACTION, GROUP, NULL, NULL)
 #define MOUSE(TRIGGER, BUTTON, MODIFIERS, ACTION, LABEL, HELP) \
     {HOT_TRIGGER_##TRIGGER, BUTTON, MODIFIERS, HOT_ACTION_##ACTION, "Mouse", LABEL, HELP}
 
 static const hot_binding bindings[] = {
-    MOUSE(DRAG, HOT_BUTTON_LEFT, 0, PICK, "Left", "crosshair; tells what is there"),
+    MOUSE(DRAG, HOT_BUTTON_LEFT, 0, PICK, "Left", "crosshair; values of the voxel"),
     MOUSE(WHEEL, 0, 0, SCROLL, "Wheel", "next or previous slice"),
     MOUSE(DRAG, HOT_BUTTON_RIGHT, 0, WINDOW_LEVEL, "Right drag", "brightness (across), contrast (up)"),
     MOUSE(DRAG, HOT_BUTTON_MIDDLE, 0, PAN, "Middle drag", "pan (or Shift left drag)"),

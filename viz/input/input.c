@@ -6,7 +6,7 @@
 
 #include "scene/pick.h"
 
-/* ---- Looking up ------------------------------------------------------------------------------------------ */
+/* ---- Table lookup ---------------------------------------------------------------------------------------- */
 
 static int is_letter(int key) { return key >= 'A' && key <= 'Z'; }
 
@@ -22,7 +22,7 @@ static hot_action find_action(hot_trigger trigger, int key, int modifiers)
     return HOT_ACTION_NONE;
 }
 
-/* The viewport under the pointer, the first where it is beside the picture. */
+/* The viewport under the pointer, or the first one if the pointer is outside the picture. */
 static const hot_viewport *viewport_at(const hot_input *input, const hot_scene *scene, const hot_view_state *state,
                                        hot_view_layout *layout, double x, double y)
 {
@@ -31,14 +31,14 @@ static const hot_viewport *viewport_at(const hot_input *input, const hot_scene *
     return viewport ? viewport : &layout->viewport[0];
 }
 
-static const hot_view_volume *image_of(const hot_scene *scene, const hot_view_state *state)
+static const hot_view_volume *background_volume(const hot_scene *scene, const hot_view_state *state)
 {
     return hot_scene_volume(scene, state->background);
 }
 
 /* ---- Camera ---------------------------------------------------------------------------------------------- */
 
-/* The point in the middle of the views: the one that was set, or the grid's. */
+/* The point at the middle of the views. */
 static void get_center(const hot_scene *scene, const hot_view_state *state, double center[3])
 {
     double middle[3];
@@ -49,7 +49,7 @@ static void get_center(const hot_scene *scene, const hot_view_state *state, doub
         memcpy(center, state->center, sizeof state->center);
 }
 
-/* Moves what is seen by mm to the right and up on the screen. */
+/* Moves the scene by mm to the right and up on the screen. */
 static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, double right, double up)
 {
     double center[3];
@@ -58,7 +58,7 @@ static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewpor
         state->center[d] = center[d] - right * viewport->right[d] - up * viewport->up[d];
 }
 
-/* Magnifies, and keeps what is at (x, y) where it is. */
+/* Magnifies about (x, y). */
 static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor, double x,
                  double y)
 {
@@ -72,13 +72,13 @@ static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state 
         (y - viewport->y - viewport->height / 2) * gone);
 }
 
-/* Turns about the viewing axis, by the angle that the pointer makes about the viewport's middle. */
+/* Turns about the viewing axis by the pointer's angle around the viewport's centre. */
 static void roll(hot_view_state *state, const hot_viewport *viewport, const double from[2], const double to[2])
 {
     const double x = viewport->x + viewport->width / 2, y = viewport->y + viewport->height / 2;
     double angle = atan2(to[1] - y, to[0] - x) - atan2(from[1] - y, from[0] - x), turn[4];
     double *rotation = viewport->space ? state->rotation : state->tilt;
-    /* pixels count downwards: a growing angle is clockwise on the screen, and the camera goes the other way */
+    /* y points down: a growing angle is clockwise on the screen, and the camera turns the other way */
     hot_quaternion_axis(viewport->toward, angle, turn);
     hot_quaternion_multiply(turn, rotation, rotation);
 }
@@ -96,7 +96,7 @@ static void reset_view(const hot_scene *scene, hot_view_state *state)
         state->voxel[d] = (int)(scene->grid.size[d] / 2);
 }
 
-/* L: back to the grid's planes when the view was turned away from them, else between the grid's and the scanner's. */
+/* L: from a tilted view back to the grid's planes; otherwise between the grid's and the scanner's planes. */
 static void toggle_lock(hot_view_state *state)
 {
     const int tilted = fabs(state->tilt[0]) < 1 - 1e-12;
@@ -106,7 +106,7 @@ static void toggle_lock(hot_view_state *state)
 
 /* ---- Slices ---------------------------------------------------------------------------------------------- */
 
-/* Forward is towards superior, right, anterior. Returns whether there was a slice to go to. */
+/* Positive steps go towards superior, right, anterior. Returns whether the slice has changed. */
 static int step_slice(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, int steps)
 {
     static const int world[3] = {[HOT_PLANE_AXIAL] = 2, [HOT_PLANE_SAGITTAL] = 0, [HOT_PLANE_CORONAL] = 1};
@@ -119,45 +119,43 @@ static int step_slice(const hot_scene *scene, hot_view_state *state, const hot_v
     return state->voxel[axis] != before;
 }
 
-/* Whole slices out of a turn of the wheel or a drag; what is left counts next time. */
+/* Converts a turn of the wheel or a drag to whole slices; the remainder is kept for the next event. */
 static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state *state, double slices, double x,
                        double y)
 {
     hot_view_layout layout;
-    input->rest += slices;
-    const double whole = fmin(fmax(trunc(input->rest), -1e6), 1e6);
-    input->rest -= trunc(input->rest);
+    input->remainder += slices;
+    const double whole = fmin(fmax(trunc(input->remainder), -1e6), 1e6);
+    input->remainder -= trunc(input->remainder);
     if (whole == 0)
         return 0;
-    return step_slice(scene, state, viewport_at(input, scene, state, &layout, x, y), (int)whole) ? HOT_ASKS_REDRAW : 0;
+    const hot_viewport *viewport = viewport_at(input, scene, state, &layout, x, y);
+    return step_slice(scene, state, viewport, (int)whole) ? HOT_REQUEST_REDRAW : 0;
 }
 
 /* ---- Image and glyphs ------------------------------------------------------------------------------------ */
 
 static void window_level(const hot_scene *scene, hot_view_state *state, double brighter, double contrast)
 {
-    const hot_view_volume *image = image_of(scene, state);
+    const hot_view_volume *image = background_volume(scene, state);
     if (!image)
         return;
-    const double usual = image->window[1] - image->window[0];
-    double low = image->window[0], high = image->window[1];
-    if (!isnan(state->window[0])) {
-        low = state->window[0];
-        high = state->window[1];
-    }
-    const double width = high - low, middle = (low + high) / 2 - width * brighter;
-    const double wide = fmin(fmax(width * exp(-contrast), 1e-6 * usual), 1e6 * usual);
+    const double full_width = image->window[1] - image->window[0];
+    double window[2];
+    hot_volume_window(image, state->window, window);
+    const double width = window[1] - window[0], middle = (window[0] + window[1]) / 2 - width * brighter;
+    const double wide = fmin(fmax(width * exp(-contrast), 1e-6 * full_width), 1e6 * full_width);
     state->window[0] = middle - wide / 2;
     state->window[1] = middle + wide / 2;
 }
 
 static void next_volume(const hot_scene *scene, hot_view_state *state, int step)
 {
-    const hot_view_volume *image = image_of(scene, state);
-    const int count = scene->volumes + 1; /* and "none" */
+    const hot_view_volume *image = background_volume(scene, state);
+    const int count = scene->volumes + 1; /* plus "none" */
     const int now = image ? (int)(image - scene->volume) : scene->volumes, next = (now + step + count) % count;
     strcpy(state->background, next == scene->volumes ? "none" : scene->volume[next].name);
-    state->window[0] = state->window[1] = NAN; /* another volume, other values */
+    state->window[0] = state->window[1] = NAN; /* a new volume starts with its own window */
 }
 
 static void next_glyph(const hot_scene *scene, hot_view_state *state)
@@ -172,8 +170,8 @@ static void next_glyph(const hot_scene *scene, hot_view_state *state)
 
 static void change_threshold(const hot_scene *scene, hot_view_state *state, double steps)
 {
-    const double step = 0.05 * (scene->order ? scene->usual_radius : scene->usual_amplitude);
-    /* in whole steps, so that as many down as up lead back to nothing */
+    const double step = 0.05 * (scene->order ? scene->typical_radius : scene->typical_amplitude);
+    /* rounded to whole steps, so that equally many steps up and down lead back to 0 */
     state->threshold = fmax(0, step * (round(state->threshold / step) + steps));
 }
 
@@ -185,7 +183,7 @@ static void change_scale(hot_view_state *state, double factor)
 
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
-/* Switches that a key turns over. */
+/* Switches toggled by a key. */
 static const struct {
     hot_action action;
     size_t field; /* an int of hot_view_state */
@@ -202,7 +200,7 @@ static const struct {
     {HOT_ACTION_HELP, offsetof(hot_view_state, show_help)},
 };
 
-/* NULL when the action is no switch. */
+/* NULL if the action is no switch. */
 static int *toggled_by(hot_view_state *state, hot_action action)
 {
     for (size_t i = 0; i < sizeof toggles / sizeof toggles[0]; i++)
@@ -217,96 +215,85 @@ static void show_plane(hot_view_state *state, hot_view_plane plane)
     state->plane = plane;
 }
 
-unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state *state, int key, int modifiers)
+/* Zooms about the middle of the first viewport. */
+static void zoom_about_middle(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor)
 {
-    static const double ZOOM_STEP = 1.25, SCALE_STEP = 1.1;
     hot_view_layout layout;
-    const hot_action action = find_action(HOT_TRIGGER_KEY, key, modifiers);
-    int *toggled = toggled_by(state, action);
-    if (toggled) {
-        *toggled = !*toggled;
-        return HOT_ASKS_REDRAW;
-    }
-    const double middle[2] = {input->width / 2., input->height / 2.};
+    viewport_at(input, scene, state, &layout, 0, 0);
+    zoom(input, scene, state, factor, layout.viewport[0].width / 2, layout.viewport[0].height / 2);
+}
+
+/* Planes, slices, camera. Returns 0 if nothing has changed. */
+static unsigned key_view(const hot_input *input, const hot_scene *scene, hot_view_state *state, hot_action action)
+{
+    static const double ZOOM_STEP = 1.25;
+    hot_view_layout layout;
     switch (action) {
-    case HOT_ACTION_AXIAL:
-        show_plane(state, HOT_PLANE_AXIAL);
-        break;
-    case HOT_ACTION_SAGITTAL:
-        show_plane(state, HOT_PLANE_SAGITTAL);
-        break;
-    case HOT_ACTION_CORONAL:
-        show_plane(state, HOT_PLANE_CORONAL);
-        break;
-    case HOT_ACTION_SINGLE:
-        state->mode = HOT_VIEW_SINGLE;
-        break;
-    case HOT_ACTION_PLANES:
-        state->mode = HOT_VIEW_PLANES;
-        break;
-    case HOT_ACTION_SPACE:
-        state->mode = HOT_VIEW_SPACE;
-        break;
+    case HOT_ACTION_AXIAL: show_plane(state, HOT_PLANE_AXIAL); break;
+    case HOT_ACTION_SAGITTAL: show_plane(state, HOT_PLANE_SAGITTAL); break;
+    case HOT_ACTION_CORONAL: show_plane(state, HOT_PLANE_CORONAL); break;
+    case HOT_ACTION_SINGLE: state->mode = HOT_VIEW_SINGLE; break;
+    case HOT_ACTION_PLANES: state->mode = HOT_VIEW_PLANES; break;
+    case HOT_ACTION_SPACE: state->mode = HOT_VIEW_SPACE; break;
     case HOT_ACTION_SLICE_NEXT:
     case HOT_ACTION_SLICE_BACK:
         return step_slice(scene, state, viewport_at(input, scene, state, &layout, input->x, input->y),
-                          action == HOT_ACTION_SLICE_NEXT ? 1 : -1) ? HOT_ASKS_REDRAW : 0;
-    case HOT_ACTION_ZOOM_IN:
-    case HOT_ACTION_ZOOM_OUT:
-        /* about the middle of what is seen: of the first viewport, so that the picture's point stays */
-        viewport_at(input, scene, state, &layout, 0, 0);
-        zoom(input, scene, state, action == HOT_ACTION_ZOOM_IN ? ZOOM_STEP : 1 / ZOOM_STEP,
-             layout.count > 1 ? layout.viewport[0].width / 2 : middle[0],
-             layout.count > 1 ? layout.viewport[0].height / 2 : middle[1]);
-        break;
-    case HOT_ACTION_LOCK:
-        toggle_lock(state);
-        break;
-    case HOT_ACTION_RESET:
-        reset_view(scene, state);
-        break;
-    case HOT_ACTION_VOLUME_NEXT:
-    case HOT_ACTION_VOLUME_BACK:
-        next_volume(scene, state, action == HOT_ACTION_VOLUME_NEXT ? 1 : -1);
-        break;
+                          action == HOT_ACTION_SLICE_NEXT ? 1 : -1) ? HOT_REQUEST_REDRAW : 0;
+    case HOT_ACTION_ZOOM_IN: zoom_about_middle(input, scene, state, ZOOM_STEP); break;
+    case HOT_ACTION_ZOOM_OUT: zoom_about_middle(input, scene, state, 1 / ZOOM_STEP); break;
+    case HOT_ACTION_LOCK: toggle_lock(state); break;
+    case HOT_ACTION_RESET: reset_view(scene, state); break;
+    default: return 0;
+    }
+    return HOT_REQUEST_REDRAW;
+}
+
+/* Image and glyphs. */
+static unsigned key_contents(const hot_scene *scene, hot_view_state *state, hot_action action)
+{
+    static const double SCALE_STEP = 1.1;
+    switch (action) {
+    case HOT_ACTION_VOLUME_NEXT: next_volume(scene, state, 1); break;
+    case HOT_ACTION_VOLUME_BACK: next_volume(scene, state, -1); break;
     case HOT_ACTION_WINDOW_RESET:
-        if (state->show_help) /* what hands expect of Esc */
+        if (state->show_help) /* Esc closes the help first, as in other programs */
             state->show_help = 0;
         else
             state->window[0] = state->window[1] = NAN;
         break;
-    case HOT_ACTION_GLYPH:
-        next_glyph(scene, state);
-        break;
-    case HOT_ACTION_COLOR:
-        state->color = (state->color + 1) % (HOT_COLOR_PLAIN + 1);
-        break;
-    case HOT_ACTION_LARGER:
-    case HOT_ACTION_SMALLER:
-        change_scale(state, action == HOT_ACTION_LARGER ? SCALE_STEP : 1 / SCALE_STEP);
-        break;
+    case HOT_ACTION_GLYPH: next_glyph(scene, state); break;
+    case HOT_ACTION_COLOR: state->color = (state->color + 1) % (HOT_COLOR_PLAIN + 1); break;
+    case HOT_ACTION_LARGER: change_scale(state, SCALE_STEP); break;
+    case HOT_ACTION_SMALLER: change_scale(state, 1 / SCALE_STEP); break;
     case HOT_ACTION_EXTENT:
         state->extent = state->extent == HOT_EXTENT_SLICES ? HOT_EXTENT_VOLUME : HOT_EXTENT_SLICES;
         break;
-    case HOT_ACTION_THRESHOLD_UP:
-    case HOT_ACTION_THRESHOLD_DOWN:
-        change_threshold(scene, state, action == HOT_ACTION_THRESHOLD_UP ? 1 : -1);
-        break;
-    case HOT_ACTION_FULL_SCREEN:
-        return HOT_ASKS_FULL_SCREEN;
-    case HOT_ACTION_RELOAD:
-        return HOT_ASKS_RELOAD;
-    case HOT_ACTION_QUIT:
-        return HOT_ASKS_QUIT;
-    default:
-        return 0;
+    case HOT_ACTION_THRESHOLD_UP: change_threshold(scene, state, 1); break;
+    case HOT_ACTION_THRESHOLD_DOWN: change_threshold(scene, state, -1); break;
+    default: return 0;
     }
-    return HOT_ASKS_REDRAW;
+    return HOT_REQUEST_REDRAW;
+}
+
+unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state *state, int key, int modifiers)
+{
+    const hot_action action = find_action(HOT_TRIGGER_KEY, key, modifiers);
+    int *toggled = toggled_by(state, action);
+    if (toggled) {
+        *toggled = !*toggled;
+        return HOT_REQUEST_REDRAW;
+    }
+    switch (action) {
+    case HOT_ACTION_FULL_SCREEN: return HOT_REQUEST_FULL_SCREEN;
+    case HOT_ACTION_RELOAD: return HOT_REQUEST_RELOAD;
+    case HOT_ACTION_QUIT: return HOT_REQUEST_QUIT;
+    default: return key_view(input, scene, state, action) | key_contents(scene, state, action);
+    }
 }
 
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */
 
-/* The crosshair to what is seen at the pointer. */
+/* Moves the crosshair to the voxel under the pointer. */
 static unsigned pick(const hot_input *input, const hot_scene *scene, hot_view_state *state)
 {
     hot_view_layout layout;
@@ -316,7 +303,7 @@ static unsigned pick(const hot_input *input, const hot_scene *scene, hot_view_st
         return 0;
     const int moved = memcmp(voxel, state->voxel, sizeof voxel) != 0;
     memcpy(state->voxel, voxel, sizeof voxel);
-    return moved ? HOT_ASKS_REDRAW : 0;
+    return moved ? HOT_REQUEST_REDRAW : 0;
 }
 
 unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_state *state, int button, int pressed,
@@ -325,11 +312,11 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
     hot_view_layout layout;
     int voxel[3];
     if (pressed) {
-        if (input->button) /* a second button while one is held */
+        if (input->button) /* another button is held already */
             return 0;
         input->button = button;
         input->moved = 0;
-        input->rest = 0;
+        input->remainder = 0;
         input->press_x = input->x;
         input->press_y = input->y;
         const int space = viewport_at(input, scene, state, &layout, input->x, input->y)->space;
@@ -346,14 +333,15 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
     if (action == HOT_ACTION_PICK || (action == HOT_ACTION_TURN && click)) {
         const hot_viewport *viewport = viewport_at(input, scene, state, &layout, input->press_x, input->press_y);
         if (hot_pick_voxel(scene, state, viewport, input->x, input->y, voxel))
-            return pick(input, scene, state) | HOT_ASKS_PICK;
+            return pick(input, scene, state) | HOT_REQUEST_PICK;
     }
     return 0;
 }
 
 unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state *state, double x, double y)
 {
-    /* a full window's worth of brightness, or e times the contrast, for so many units of the desktop */
+    /* desktop units per full window of brightness (or factor e of contrast), per slice, and up to which a press is a
+     * click */
     static const double WINDOW_DRAG = 300, SLICE_DRAG = 8, CLICK = 3;
     const double from[2] = {input->x, input->y}, to[2] = {x, y}, dx = x - from[0], dy = y - from[1];
     hot_view_layout layout;
@@ -363,7 +351,7 @@ unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state
         return 0;
     if (!input->moved && input->action != HOT_ACTION_PICK) {
         if (hypot(x - input->press_x, y - input->press_y) <= CLICK * state->pixel_ratio) {
-            input->x = from[0]; /* not yet a drag: its way counts from where it began */
+            input->x = from[0]; /* not a drag yet: measure it from its start */
             input->y = from[1];
             return 0;
         }
@@ -375,16 +363,16 @@ unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state
         return pick(input, scene, state);
     case HOT_ACTION_WINDOW_LEVEL:
         window_level(scene, state, dx / (WINDOW_DRAG * state->pixel_ratio), -dy / (WINDOW_DRAG * state->pixel_ratio));
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_PAN:
         pan(scene, state, viewport, dx * viewport->mm_per_pixel, -dy * viewport->mm_per_pixel);
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_TURN:
         hot_view_state_turn(state, viewport, dx, dy);
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_ROLL:
         roll(state, viewport, from, to);
-        return HOT_ASKS_REDRAW;
+        return HOT_REQUEST_REDRAW;
     case HOT_ACTION_SCROLL:
         return scroll(input, scene, state, -dy / (SLICE_DRAG * state->pixel_ratio), input->press_x, input->press_y);
     default:
@@ -400,7 +388,7 @@ unsigned hot_input_wheel(hot_input *input, const hot_scene *scene, hot_view_stat
         return scroll(input, scene, state, steps, input->x, input->y);
     case HOT_ACTION_ZOOM:
         zoom(input, scene, state, pow(ZOOM_STEP, steps), input->x, input->y);
-        return steps != 0 ? HOT_ASKS_REDRAW : 0;
+        return steps != 0 ? HOT_REQUEST_REDRAW : 0;
     default:
         return 0;
     }

@@ -2,26 +2,25 @@
 
 #include <math.h>
 
-/* From a voxel's middle to its nearest side. */
+/* Half the voxel's shortest side, mm. */
 static double half_voxel(const hot_scene *scene)
 {
     return 0.5 * fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2]));
 }
 
-/* What is much larger than usual, as noise can be, would hide its neighbours: it reaches half as far again and no
- * farther. */
-static const double LARGEST = 1.5;
+/* Limits outliers, such as noisy voxels, that would hide their neighbours: at most this multiple of a typical glyph. */
+static const double MAX_SIZE = 1.5;
 
-/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. */
-static double size_per_unit(const hot_scene *scene, const hot_view_state *state, double usual, double largest)
+/* mm per unit. A glyph of size `typical` fills a voxel; with normalised sizes, each voxel's own `largest` does. */
+static double size_per_unit(const hot_scene *scene, const hot_view_state *state, double typical, double largest)
 {
-    const double full = state->normalise ? largest : fmax(usual, largest / LARGEST);
+    const double full = state->normalise ? largest : fmax(typical, largest / MAX_SIZE);
     return full > 0 ? state->scale * half_voxel(scene) / full : 0;
 }
 
 double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state, size_t index)
 {
-    return size_per_unit(scene, state, scene->usual_radius, (double)scene->radius[index]);
+    return size_per_unit(scene, state, scene->typical_radius, (double)scene->radius[index]);
 }
 
 double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, size_t index)
@@ -32,17 +31,17 @@ double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, s
         longest = fmax(longest,
                        sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]));
     }
-    return size_per_unit(scene, state, scene->usual_amplitude, longest);
+    return size_per_unit(scene, state, scene->typical_amplitude, longest);
 }
 
-double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state)
+double hot_scene_typical_mm(const hot_scene *scene, const hot_view_state *state)
 {
     return state->scale * half_voxel(scene);
 }
 
 double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state)
 {
-    return LARGEST * hot_scene_usual_mm(scene, state);
+    return MAX_SIZE * hot_scene_typical_mm(scene, state);
 }
 
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state)

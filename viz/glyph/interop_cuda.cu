@@ -1,8 +1,8 @@
-/* The viewer's part that knows CUDA: see interop.h. Arithmetic in the order of glyph.c and glyph_set.c, without
- * contraction (viz/CMakeLists.txt), so that pictures are those of the same tensors in host memory. */
+/* CUDA code of the viewer; see interop.h. The order of operations is that of glyph.c and glyph_set.c, without
+ * contraction (viz/CMakeLists.txt), so that pictures equal those of the same tensors in host memory. */
 #include <cuda_runtime.h>
 
-/* CUDA's header wants a GL header for three types; that of epoxy would bring its library along. */
+/* CUDA's header needs three types of a GL header; epoxy's header would add a dependence on its library. */
 typedef unsigned int GLuint;
 typedef unsigned int GLenum;
 typedef int GLint;
@@ -14,11 +14,11 @@ extern "C" {
 #include "interop.h"
 }
 
-enum { THREADS = 128, TERMS_MOST = 45 };
+enum { THREADS = 128, MAX_TERMS = 45 };
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------- */
 
-/* A x^(m-1) and its product with x. */
+/* Computes g = A x^(m-1); returns g . x. */
 static __device__ double gradient(int order, const float *tensor, const double x[3], double g[3])
 {
     double power[3][8];
@@ -28,7 +28,7 @@ static __device__ double gradient(int order, const float *tensor, const double x
         for (int e = 1; e < order; e++)
             power[d][e] = power[d][e - 1] * x[d];
     }
-    double outer = 1; /* binomials: (order - 1 over s) (s over t) */
+    double outer = 1; /* product of binomials (order - 1 over s) (s over t) */
     for (int s = 0; s < order; s++) {
         double inner = outer;
         for (int t = 0; t <= s; t++) {
@@ -52,40 +52,40 @@ static __global__ void find_radii(const hot_glyph_scan *scan, size_t voxels, con
         return;
     const int terms = scan->terms;
     const float *row = tensors + voxel * (size_t)(terms + 1);
-    float tensor[TERMS_MOST], most = 0;
-    int best = -1, right = row[0] > 0;
+    float tensor[MAX_TERMS], largest = 0;
+    int best = -1, valid = row[0] > 0;
     for (int t = 0; t < terms; t++) {
         tensor[t] = row[1 + t];
-        right &= isfinite(tensor[t]) != 0;
+        valid &= isfinite(tensor[t]) != 0;
     }
-    for (int p = 0; p < HOT_GLYPH_SCAN && right; p++) {
+    for (int p = 0; p < HOT_GLYPH_SCAN && valid; p++) {
         float value = 0;
         for (int t = 0; t < terms; t++)
             value += scan->form[t * HOT_GLYPH_SCAN + p] * tensor[t];
-        if (best < 0 || value > most) {
-            most = value;
+        if (best < 0 || value > largest) {
+            largest = value;
             best = p;
         }
     }
-    if (!right || !(most > 0) || !isfinite(most)) {
+    if (!valid || !(largest > 0) || !isfinite(largest)) {
         radius[voxel] = 0;
         return;
     }
     double x[3] = {scan->direction[best][0], scan->direction[best][1], scan->direction[best][2]}, g[3];
-    for (int step = 0; step < HOT_GLYPH_WALK; step++) {
+    for (int step = 0; step < HOT_GLYPH_CLIMB_STEPS; step++) {
         const double value = gradient(scan->order, tensor, x, g);
         const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-        if (value > most)
-            most = (float)value;
+        if (value > largest)
+            largest = (float)value;
         if (!(length > 0) || !isfinite(length))
             break;
         for (int d = 0; d < 3; d++)
             x[d] = g[d] / length;
     }
-    radius[voxel] = most;
+    radius[voxel] = largest;
 }
 
-/* quantise of viz/glyph/glyph_set.c. */
+/* quantise of viz/scene/glyph_set.c. */
 static __global__ void quantise(int terms, const float *tensors, const uint32_t *voxel, size_t count, int values,
                                 int16_t *to, float *step)
 {
@@ -93,21 +93,21 @@ static __global__ void quantise(int terms, const float *tensors, const uint32_t 
     if (glyph >= count)
         return;
     const float *tensor = tensors + (size_t)voxel[glyph] * (size_t)(terms + 1) + 1;
-    int16_t *mine = to + glyph * (size_t)values;
+    int16_t *row = to + glyph * (size_t)values;
     float largest = 0;
     for (int t = 0; t < terms; t++)
         largest = fmaxf(largest, fabsf(tensor[t]));
     const float unit = largest / 32767, per = unit > 0 ? 1 / unit : 0;
     for (int t = 0; t < values; t++)
-        mine[t] = t < terms ? (int16_t)__float2int_rn(fmaxf(-32767, fminf(32767, tensor[t] * per))) : (int16_t)0;
+        row[t] = t < terms ? (int16_t)__float2int_rn(fmaxf(-32767, fminf(32767, tensor[t] * per))) : (int16_t)0;
     step[glyph] = unit;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------------------ */
+/* ---- Entry points ----------------------------------------------------------------------------------------- */
 
 static unsigned blocks(size_t count) { return (unsigned)((count + THREADS - 1) / THREADS); }
 
-/* Works on the card that holds the tensors; *before: the one to go back to. */
+/* Selects the card that holds the tensors; *before: the previous one. */
 static int choose_device(const float *tensors, int *before)
 {
     cudaPointerAttributes attributes;
@@ -121,28 +121,28 @@ static int choose_device(const float *tensors, int *before)
 
 static int find_all_radii(const hot_glyph_scan *scan, size_t voxels, const float *tensors, float *radius)
 {
-    hot_glyph_scan *there = NULL;
-    float *found = NULL;
+    hot_glyph_scan *device_scan = NULL;
+    float *device_radius = NULL;
     int before = 0, error = choose_device(tensors, &before);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&there, sizeof *there);
+        error = cudaMalloc((void **)&device_scan, sizeof *device_scan);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&found, voxels * sizeof *found);
+        error = cudaMalloc((void **)&device_radius, voxels * sizeof *device_radius);
     if (error == cudaSuccess)
-        error = cudaMemcpy(there, scan, sizeof *there, cudaMemcpyHostToDevice);
+        error = cudaMemcpy(device_scan, scan, sizeof *device_scan, cudaMemcpyHostToDevice);
     if (error == cudaSuccess) {
-        find_radii<<<blocks(voxels), THREADS>>>(there, voxels, tensors, found);
+        find_radii<<<blocks(voxels), THREADS>>>(device_scan, voxels, tensors, device_radius);
         error = cudaGetLastError();
     }
     if (error == cudaSuccess)
-        error = cudaMemcpy(radius, found, voxels * sizeof *found, cudaMemcpyDeviceToHost);
-    cudaFree(there);
-    cudaFree(found);
+        error = cudaMemcpy(radius, device_radius, voxels * sizeof *device_radius, cudaMemcpyDeviceToHost);
+    cudaFree(device_scan);
+    cudaFree(device_radius);
     cudaSetDevice(before);
     return error;
 }
 
-/* What is to be done while the buffer belongs to CUDA. */
+/* Runs while the buffer is mapped to CUDA. */
 static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *tensors, const uint32_t *voxel,
                        size_t count, int texels, float *step)
 {
@@ -200,11 +200,12 @@ static int fetch_row(int terms, const float *tensors, size_t voxel, float *row)
     return error;
 }
 
-static const char *say(int error)
+static const char *error_text(int error)
 {
-    cudaGetLastError(); /* it has been seen */
+    cudaGetLastError(); /* clears the error state */
     return cudaGetErrorString((cudaError_t)error);
 }
 
 extern "C" __attribute__((visibility("default"))) const hot_interop hot_interop_cuda;
-extern "C" const hot_interop hot_interop_cuda = {sizeof(hot_interop), find_all_radii, fill_buffer, fetch_row, say};
+extern "C" const hot_interop hot_interop_cuda = {sizeof(hot_interop), find_all_radii, fill_buffer, fetch_row,
+                                                 error_text};

@@ -1,14 +1,14 @@
-/* What keys and the mouse do: events change the view's state. Free of GL and of the window system; window.c hands on
- * what GLFW says, tests hand on what they like. Keys and mouse are those of MRtrix's mrview as far as it has them.
+/* Keys and mouse: events change the view's state. No OpenGL and no window system; window.c passes on GLFW's events, and
+ * tests make up their own. Bindings follow MRtrix's mrview where it has the same action.
  *
- * One table says what there is: events are looked up in it, and the help on the screen and the README are made from
- * it. */
+ * All bindings are in one table. Events are looked up in it; the help on the screen and the README's table are
+ * generated from it. */
 #ifndef HOT_VIZ_INPUT_H
 #define HOT_VIZ_INPUT_H
 
 #include "scene/camera.h"
 
-/* Keys: the character (capital letters) for what prints, these for the rest. */
+/* Key codes: the (capital) character of printing keys, and these. */
 enum {
     HOT_KEY_UP = 0x110000,
     HOT_KEY_DOWN,
@@ -22,14 +22,13 @@ enum {
     HOT_KEY_F3,
     HOT_KEY_F11
 };
-/* Modifiers, added up. Shift does not count for characters that are not letters: where they stand is the keyboard's
- * affair. */
+/* Modifiers, bits. Shift is ignored for characters other than letters: whether they need it depends on the keyboard. */
 enum { HOT_WITH_SHIFT = 1, HOT_WITH_CTRL = 2 };
 enum { HOT_BUTTON_LEFT = 1, HOT_BUTTON_RIGHT, HOT_BUTTON_MIDDLE };
 
 typedef enum hot_action {
     HOT_ACTION_NONE = 0,
-    /* where */
+    /* view */
     HOT_ACTION_AXIAL, HOT_ACTION_SAGITTAL, HOT_ACTION_CORONAL, HOT_ACTION_SINGLE, HOT_ACTION_PLANES, HOT_ACTION_SPACE,
     HOT_ACTION_SLICE_NEXT, HOT_ACTION_SLICE_BACK, HOT_ACTION_ZOOM_IN, HOT_ACTION_ZOOM_OUT, HOT_ACTION_LOCK,
     HOT_ACTION_RESET,
@@ -48,53 +47,54 @@ typedef enum hot_action {
 
 typedef enum hot_trigger {
     HOT_TRIGGER_KEY = 0,
-    HOT_TRIGGER_DRAG,       /* of the button, in planes and 3-D */
-    HOT_TRIGGER_SPACE_DRAG, /* of the button in 3-D, where it is another action than in planes; a click stays a click */
+    HOT_TRIGGER_DRAG,       /* drag with a button, in planes and 3-D */
+    HOT_TRIGGER_SPACE_DRAG, /* drag in 3-D, if it differs from the drag in planes; clicks are those of
+                               HOT_TRIGGER_DRAG */
     HOT_TRIGGER_WHEEL
 } hot_trigger;
 
-/* A key, or a way to use the mouse. */
+/* A key or a mouse gesture. */
 typedef struct hot_binding {
     hot_trigger trigger;
-    int key;           /* or the button */
+    int key;           /* or mouse button */
     int modifiers;
     hot_action action;
-    const char *group; /* the heading it stands under; rows of a group follow each other */
-    const char *label; /* how it is called: "Shift+R"; NULL = another way for the row before */
-    const char *help;  /* a few words */
+    const char *group; /* heading in the help; rows of a group are consecutive */
+    const char *label; /* name of the key: "Shift+R"; NULL = alternative to the row above */
+    const char *help;  /* a short description */
 } hot_binding;
 
-/* All of them; static storage. */
+/* All bindings; static storage. */
 const hot_binding *hot_bindings(size_t *count);
-/* The table as it stands in the README (Markdown), a row for each group. Owner: the caller (hot_context_free). */
+/* The table in Markdown, one row per group, for the README. Owner: the caller (hot_context_free). */
 hot_status hot_bindings_markdown(hot_context *context, char **text);
 
-/* What an event asks for besides the changed state; added up. */
+/* Requests of an event to its caller, bits. */
 enum {
-    HOT_ASKS_REDRAW = 1,
-    HOT_ASKS_PICK = 2, /* the crosshair was set: say what is there */
-    HOT_ASKS_RELOAD = 4,
-    HOT_ASKS_FULL_SCREEN = 8,
-    HOT_ASKS_QUIT = 16
+    HOT_REQUEST_REDRAW = 1,
+    HOT_REQUEST_PICK = 2, /* the crosshair was clicked: describe the voxel */
+    HOT_REQUEST_RELOAD = 4,
+    HOT_REQUEST_FULL_SCREEN = 8,
+    HOT_REQUEST_QUIT = 16
 };
 
-/* What is remembered between events. Zero at the start. Pixels of the framebuffer, from the upper left corner. */
+/* State between events; zero-initialised. Pixels of the framebuffer from the upper left corner. */
 typedef struct hot_input {
-    int width, height;    /* the picture's size: keep it up to date */
-    double x, y;          /* the pointer */
-    int button;           /* that is held, 0 = none */
-    hot_action action;    /* what holding it does */
-    int moved;            /* since it was pressed: then it is a drag, not a click */
+    int width, height;    /* size of the picture; the caller updates it */
+    double x, y;          /* position of the pointer */
+    int button;           /* the held button; 0 = none */
+    hot_action action;    /* action of the held button */
+    int moved;            /* 1: moved since the press, so this is a drag and not a click */
     double press_x, press_y;
-    double rest;          /* of the wheel's turn, or the drag through slices: less than a slice yet */
+    double remainder;          /* fraction of a slice left over from turning the wheel or dragging */
 } hot_input;
 
-/* Each changes *state and returns what else is asked for. */
+/* Each function changes *state and returns requests. */
 unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state *state, int key, int modifiers);
 unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_state *state, int button, int pressed,
                           int modifiers);
 unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state *state, double x, double y);
-/* steps: of the wheel, up is positive */
+/* steps: of the wheel, positive = up */
 unsigned hot_input_wheel(hot_input *input, const hot_scene *scene, hot_view_state *state, double steps, int modifiers);
 
 #endif
