@@ -20,7 +20,6 @@ typedef struct hot_sshopm_args {
     double change;       /* > 0: stop on the change of lambda instead */
     int exact;           /* 1: run max_iterations whatever the residual */
     int max_iterations;
-    int basin;           /* 1: starts may be settled by the basin test (basin.h) */
     int order, dim;
     size_t unique;       /* values of a packed tensor */
     size_t count, stride, starts;

@@ -27,9 +27,8 @@ template <bool SHIFTED> static __device__ __forceinline__ float2 gnomonic_end(fl
 
 template <int ORDER> static __device__ __forceinline__ hot_cycle_limits gnomonic_cycle_limits()
 {
-    return {/* returns */ 16,        /* drifts */ 6 * ORDER,  /* grows */ 12 * ORDER,
-            /* large */ 12 * ORDER,
-            /* large_turn2 */ 0.04f, /* medium */ 18 * ORDER, /* any */ 0};
+    return {/* returns */ 16, /* drifts */ 6 * ORDER, /* grows */ 12 * ORDER, /* large */ 12 * ORDER,
+            /* large_turn2 */ 0.04f, /* medium */ 18 * ORDER};
 }
 
 /* The check after a step to *to, made with gz, from the three points x: whether the iteration ends there. If not, the

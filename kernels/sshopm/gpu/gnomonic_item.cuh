@@ -8,7 +8,6 @@
 #include "symtensor/form3.cuh"
 
 #define HOT_GNOMONIC_RECIPROCAL(a) approximate_reciprocal(a)
-#define HOT_GNOMONIC_SQRT(a) approximate_sqrt(a)
 #define HOT_GNOMONIC_RSQRT(a) approximate_rsqrt(a)
 #include "convergence.h" /* what all orders share */
 
