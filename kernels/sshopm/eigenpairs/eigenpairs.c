@@ -8,6 +8,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/entry.h"
+#include "common/linear.h"
 #include "common/options.h"
 #include "eigen_scan.h"
 #include "symtensor/classes.h"
@@ -261,7 +262,7 @@ static void solve_matrix(const search *self, const hot_eigen_tensor *tensor, wor
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
             matrix[i * n + j] = matrix[j * n + i] = *from++;
-    hot_eigen_jacobi(n, matrix, values, vectors);
+    hot_symmetric_eigen(n, matrix, values, vectors);
     for (int i = 0; i < n; i++) {
         hot_eigen_point point;
         memcpy(point.x, vectors + i * n, (size_t)n * sizeof *vectors);
