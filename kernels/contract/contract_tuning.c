@@ -314,7 +314,7 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
             break;
         }
         plan.tuning = single;
-        if (!cuda) { /* C moves on from run to run; every variant starts from the same one */
+        if (!cuda) { /* C changes with every run; all variants start from the same values */
             hot_context_free(context, c);
             plan.c = c = make_values(context, f64, hot_contract_extent(&plan, HOT_OPERAND_C));
         }

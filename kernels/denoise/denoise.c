@@ -84,7 +84,7 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
                                 mine->begin, mine->end, args->window[2], low, high);
     if (args->volumes < 2)
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "denoise: one volume alone says nothing of its noise; at least 2 are "
+                                "denoise: the noise of a single volume cannot be estimated; at least 2 are "
                                 "needed");
     args->voxels = args->window[0] * args->window[1] * args->window[2];
     args->columns = args->volumes < args->voxels ? args->volumes : args->voxels;
@@ -97,7 +97,7 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
     return HOT_OK;
 }
 
-/* Which windows along j and k; only those along k that touch what is written. */
+/* Which windows along j and k; along k only those that touch an output slice. */
 static void choose_places(denoise_args *args)
 {
     const hot_denoise_options *o = &args->options;

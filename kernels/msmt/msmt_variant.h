@@ -125,7 +125,7 @@ static void begin(const msmt_plan *plan, size_t rows, vd size, lanes_state *l)
         l->matrix.z[i] = i % (plan->side + 1) == 0 ? MSMT_FIRST_GAP * size / sum : vsetd(0);
 }
 
-/* The largest of what the conditions of a minimum leave: stationarity, s < 0, and the gap. (The matrix is positive
+/* The largest residual of the conditions of a minimum: stationarity, s < 0, and the gap. (The matrix is positive
  * definite by its factor.) */
 static vd conditions(const msmt_plan *plan, const vd *g, size_t rows, vd size, lanes_state *l)
 {

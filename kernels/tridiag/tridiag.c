@@ -91,7 +91,7 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
     }
     if (args->width < wanted)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "tridiag: rows of %zu values do not hold the %zu asked for", args->width, wanted);
+                                "tridiag: rows of %zu values cannot hold %zu eigenvalues", args->width, wanted);
     return HOT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Tridiagonal eigenvalues on the CPU: LAPACK for all of them, multisection for parts and where there is no LAPACK. */
+/* Tridiagonal eigenvalues on the CPU: LAPACK for all of them, multisection for parts and without LAPACK. */
 #include <float.h>
 #include <math.h>
 #include <omp.h>

@@ -151,7 +151,7 @@ static int may_be_slow(check_run *run, const problem *p, size_t item, const hot_
     return pow(largest / fabs((double)lambda + alpha), 667) > tolerance;
 }
 
-/* Iterated until the residual says stop: every claim holds, the residual is what was asked for, and the limits are the
+/* Iterated until the residual says stop: every claim holds, the residual meets the tolerance, and the limits are the
  * reference's. */
 static void check_converged(check_run *run, int order, int dim, int f64, size_t count, size_t starts, hot_shift shift,
                             hot_extremum seek)
@@ -165,7 +165,7 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
     problem p = make_problem(run, order, dim, f64, count, starts);
     hot_sshopm_options options = {.size = sizeof options, .shift = shift, .seek = seek,
                                   .alpha = seek == HOT_MINIMA ? -2 : 2};
-    /* A fixed shift crawls, and so does the bound that stands for the smallest eigenvalue in more dimensions. */
+    /* A fixed shift crawls, and so does the bound that replaces the smallest eigenvalue in more dimensions. */
     double tolerance = f64 ? 1e-13 : 1e-6;
     if (shift == HOT_SHIFT_FIXED || dim > 3)
         options.tolerance = tolerance = f64 ? 1e-8 : 1e-5;
@@ -188,7 +188,7 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
                 stopped += !excused;
             }
         }
-        /* a few starts spend their steps beside a saddle */
+        /* a few starts spend their steps near a saddle */
         CHECK_ITEM(run, 0, stopped <= results / 20 + 1, "%zu of %zu did not converge", stopped, results);
         CHECK_ITEM(run, 0, slow <= results / 2, "%zu of %zu converge slowly", slow, results);
         /* The reference, on the first few tensors. */
@@ -328,7 +328,7 @@ static void check_special(check_run *run, int order, int f64, hot_shift shift)
             default: {
                 const double sizes[6] = {1, 1e-30, 1e30, f64 ? 1e-300 : 1e-40, f64 ? 1e300 : 1e37, -1};
                 double unit = sizes[t / 4 - 4], ratio = lambda / unit;
-                /* 1, or where the start lies in the flat around the equator, next to 0; 1e-40 has 4 digits left */
+                /* 1, or nearly 0 if the start is in the flat around the equator; 1e-40 has 4 digits left */
                 double best =
                     unit < 0 && shift != HOT_SHIFT_NONE ? 0 : 1; /* without a shift -A's maxima are limits too */
                 CHECK_ITEM(run, item, fabs(ratio - best) <= 2e-3 || fabs(ratio) <= 2e-3, "rank 1: %g of %g", lambda,

@@ -35,8 +35,8 @@ static hot_status on_device(check_run *run, const problem *p, hot_sshopm_algorit
 
 static size_t common_divisor(size_t a, size_t b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-/* One launch of `algorithm` on a whole batch: the limits of a tensor's starts are the same to the last bit wherever it
- * stands in the batch, and whatever stands beside it. */
+/* One launch of `algorithm` on a whole batch: the limits of a tensor's starts are the same to the last bit at any place
+ * in the batch, and with any neighbours. */
 void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm,
                              hot_shift shift)
 {
@@ -86,7 +86,7 @@ void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t sta
     check_case_end(run);
 }
 
-/* The default shift takes the fast kernel by itself. */
+/* The default shift selects the fast kernel. */
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts)
 {
     char name[64];

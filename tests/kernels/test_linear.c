@@ -19,7 +19,7 @@ static void make_definite(int n, int stride, uint64_t *seed, double *a)
         }
 }
 
-/* L L^T = a, and both substitutions solve with it; what lies above the diagonal and beyond row n stays. */
+/* L L^T = a, and both substitutions solve with it; elements above the diagonal and beyond row n do not change. */
 static void test_cholesky(uint64_t *seed)
 {
     for (int n = 1; n <= N_MAX; n += 4) {

@@ -1,5 +1,5 @@
-/* Contractions on the CPU. Small dense items are given to the register tiles as they lie; the others are read in
- * blocks, in whatever order their axes ask for, into panels that the tiles then run over. */
+/* Contractions on the CPU. Small dense items are passed to the register tiles in place; the others are packed, in
+ * blocks and in the order of their axes, into panels for the tiles. */
 #include <omp.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "contract_variant.h"
 
 enum {
-    BLOCK_ROWS = 144,    /* of A. A multiple of every tile's rows that are taken for blocks */
+    BLOCK_ROWS = 144,    /* of A. A multiple of the rows of every tile used for blocks */
     BLOCK_SUMS = 256,
     BLOCK_COLUMNS = 384, /* of B: with BLOCK_SUMS less than a second-level cache. A multiple of every tile's columns */
     SMALL = 1 << 14,     /* values of A and B together that are worked on where they lie */
@@ -73,7 +73,7 @@ static void do_items(const cpu_args *args, size_t first, size_t last)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Where the rows, columns and sums of the block at hand lie. */
+/* Offsets of the rows, columns and sums of the current block. */
 typedef struct offsets {
     size_t a_row[BLOCK_ROWS], c_row[BLOCK_ROWS], b_column[BLOCK_COLUMNS], c_column[BLOCK_COLUMNS], a_sum[BLOCK_SUMS],
         b_sum[BLOCK_SUMS];
@@ -122,7 +122,7 @@ static void pack(const cpu_args *args, const void *from, const size_t *outer, si
         pack_f32(from, outer, count, sum, sums, panel, to);
 }
 
-/* C of a block from its products, where it does not lie in rows. */
+/* C of a block from its products, if its rows are not contiguous. */
 static void scatter(const cpu_args *args, const offsets *table, size_t rows, size_t columns, const void *products,
                     void *c)
 {

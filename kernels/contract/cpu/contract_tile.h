@@ -151,7 +151,7 @@ static void TILE(run)(const hot_tile *tile)
     /* Tiles of two nearly equal heights: ten rows are five and five rather than eight and two. */
     const size_t down = (tile->rows + most_rows - 1) / most_rows, high = down ? (tile->rows + down - 1) / down : 0,
                  highs = tile->rows - down * (high - (down > 0));
-    /* What takes several calls is done for a few items at a time, which the first-level cache keeps. */
+    /* Items that take several calls are processed in small groups, which the first-level cache keeps. */
     const size_t values = tile->rows * tile->sums + tile->sums * tile->columns + tile->rows * tile->columns;
     const size_t group = highs == down && tile->columns <= most_columns ? tile->items : TILE_GROUP / (values + 1) + 1;
     TILE(block) block = {.a_row = tile->a_row, .a_sum = tile->a_sum, .b_sum = tile->b_sum, .c_row = tile->c_row,

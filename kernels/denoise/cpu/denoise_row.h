@@ -12,7 +12,7 @@ static size_t pad(size_t n) { return (n + 15) / 16 * 16; }
 
 static size_t parts_of(const denoise_args *args) { return args->options.is_complex ? 2 : 1; }
 
-/* What a row needs, all in one piece of memory. */
+/* A row's arrays, all in one allocation. */
 typedef struct row_workspace {
     double *samples;  /* rows of a column of voxels (or of a window), padded */
     double *grams;    /* ring of window[0] Gram matrices, or one */
@@ -102,7 +102,7 @@ static void column_gram(const denoise_args *args, size_t i, const size_t corner[
     multiply(args->window[1] * args->window[2], real, work->samples, gram);
 }
 
-/* The Gram matrix over voxels of one window, where there are more volumes than voxels. */
+/* The Gram matrix over voxels of one window, for more volumes than voxels. */
 static void window_gram(const denoise_args *args, const size_t corner[3], const row_workspace *work, double *gram)
 {
     const size_t parts = parts_of(args), real = args->columns * parts, width = pad(real);
@@ -154,8 +154,8 @@ static void into_lane_complex(const denoise_args *args, const row_workspace *wor
         }
 }
 
-/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from
- * noise). values (n): the largest first, scaled; as many as the lane with most signal needs. */
+/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: it could not be determined).
+ * values (n): the largest first, scaled, up to the number that the lane with most signal needs. */
 static size_t find_signal(const denoise_args *args, const row_workspace *work, vd trace, vd norm, vd low, vd high,
                           int lanes, vd *values, size_t signal[LANES], double variance[LANES])
 {
@@ -258,7 +258,7 @@ static void add_to_rows(const denoise_args *args, const row_workspace *work, siz
 }
 
 /* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its
- * signals as they are when nothing of them is known to be noise. */
+ * unchanged signals if the noise could not be determined. */
 static void add_window(const denoise_args *args, const row_workspace *work, const size_t corner[3], int lane,
                        size_t signal, double variance)
 {

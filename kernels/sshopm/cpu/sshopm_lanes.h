@@ -24,7 +24,7 @@
 #define HOT_N HOT_DIM
 #define HOT_N_MAX HOT_DIM
 /* Several vectors in flight hide the latency of each one's chain of dependent sums; the larger dimensions have enough
- * sums of their own, and are compiled once, not thrice. */
+ * independent sums, and are compiled once, not thrice. */
 #if HOT_DIM == 3
 #define HOT_GROUP 4
 #define HOT_REPEAT

@@ -82,8 +82,8 @@ static int is_concave(int n, const double *m, int sign)
     return hot_cholesky_factor((size_t)n, (size_t)n, l, 0) == (size_t)n;
 }
 
-/* The point one Newton step on, in `next`; the length of the step, or a negative number when there is none. With sign
- * not 0 only where sign * form is concave. */
+/* Takes one Newton step to `next` and returns its length, negative if there is no step. With a sign other than 0, steps
+ * only if sign * form is concave. */
 static double newton_step(const hot_eigen_tensor *tensor, const hot_eigen_point *point, int sign, double longest,
                           hot_eigen_point *next)
 {

@@ -15,7 +15,7 @@
 
 enum {
     ROUNDS_MAX = 16,      /* of starts, when the search may add its own */
-    CONTINUUM = 6,        /* so many degenerate pairs with one lambda are a continuum; one stands for it */
+    CONTINUUM = 6,        /* so many degenerate pairs with one lambda are a continuum; one represents it */
     PAIRS_MAX = 4096      /* distinct pairs kept while searching */
 };
 
@@ -74,7 +74,7 @@ static void orient(const search *self, const hot_eigen_tensor *tensor, hot_eigen
     hot_eigen_evaluate(tensor, point);
 }
 
-/* Adds a converged point to the list unless it is there; 1 when it is new. */
+/* Adds a converged point to the list unless the list has it; 1 when it is new. */
 static int add_point(const search *self, const hot_eigen_tensor *tensor, hot_eigen_point *point, workspace *work)
 {
     if (hot_poll_stopped(tensor->poll))
@@ -141,8 +141,8 @@ static size_t search_from(const search *self, const hot_eigen_tensor *tensor, co
 }
 
 /* From a point where the form is flat: Newton's correction leads to the critical point nearby; when that is a saddle,
- * the maxima (minima) it belongs to lie up (down) from it, one on either side. Small hills beside a saddle have no
- * other way to be found for certain. */
+ * the maxima (minima) it belongs to lie up (down) from it, one on either side. Small hills next to a saddle cannot be
+ * found reliably otherwise. */
 static void search_flat(const search *self, const hot_eigen_tensor *tensor, const hot_eigen_point *first, int sign,
                         workspace *work)
 {
@@ -207,7 +207,7 @@ static void search_scan(const search *self, const hot_eigen_tensor *tensor, work
 }
 
 /* Whether the numbers of critical points of each index can be all of them: their alternating sum over the sphere is its
- * Euler characteristic. Nothing is said of degenerate ones, nor for odd orders in even dimensions. */
+ * Euler characteristic. Returns 1 if one is degenerate, and for odd orders in even dimensions. */
 static int count_is_possible(const search *self, const workspace *work)
 {
     long sum = 0;

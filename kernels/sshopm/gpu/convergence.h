@@ -1,7 +1,7 @@
 /* Whether an iteration of SS-HOPM without a shift has converged, is in a cycle, or can be extrapolated: from its last
  * three points in the gnomonic projection (gnomonic.h). Used by gnomonic_check.cuh.
  *
- * Without a shift a start may go on for ever: in a cycle of two points (the last point is the last but one's
+ * Without a shift a start may iterate for ever: in a cycle of two points (the last point is the last but one's
  * predecessor again, or drifts away from it in line, each step having turned over and grown), or in a longer one, where
  * after steps that together are more than a right angle it still makes large ones.
  *
@@ -21,7 +21,7 @@
 /* Squared sine of a step's angle: below this, float cannot tell whether the iteration still moves. */
 #define HOT_MOTION_RESOLUTION2 1e-13f
 
-/* What three successive points x0, x1, x2 show. */
+/* Derived from three successive points x0, x1, x2. */
 typedef struct hot_motion {
     float du, dv;    /* the last displacement, x2 - x1, in the projection */
     float length2;   /* its squared length */
@@ -57,7 +57,7 @@ HOT_FN int hot_motion_cycles(const hot_motion *m, int steps, hot_cycle_limits li
            ((steps >= limits.medium) & (m->turn2 > HOT_CYCLE_MEDIUM_TURN2));
 }
 
-/* By how many of its last displacements a start that goes on may be taken ahead; 0: none. Where the last two are in
+/* By how many of its last displacements a start that continues may be extrapolated; 0: none. Where the last two are in
  * line and shrink, to the sum of the geometric series that they begin (Aitken), though no farther than .1 (.05 when
  * `careful`), nor than the noise in the rate allows; where the steps alternate and are large, only when they are well
  * in line. Where they do not shrink, a start moves away from a saddle, or through the narrow place where a maximum and
@@ -85,8 +85,8 @@ HOT_FN float HOT_GNOMONIC(normalise)(float form, float inverse2)
     return form;
 }
 
-/* Of the points (u0, v0), (u1, v1), (u2, v2); g_z(u1, v1) is at hand from the last step. The step turned x by
- * |x1 cross x2| / |x1|^2, which is the residual over lambda. */
+/* Of the points (u0, v0), (u1, v1), (u2, v2); g_z(u1, v1) is known from the last step. The step turned x by |x1 cross
+ * x2| / |x1|^2, which is the residual over lambda. */
 HOT_FN hot_motion HOT_GNOMONIC(motion)(float u0, float v0, float u1, float v1, float u2, float v2, float gz)
 {
     hot_motion m;

@@ -20,7 +20,8 @@
 
 /* ---- Tables and launching ---------------------------------------------------------------------------------------- */
 
-enum { SHIFT_STARTS = 32 /* of fewer each one's own way decides what is found: the adaptive shift of every step */ };
+/* With fewer starts the path of each decides which maxima are found: they get the adaptive shift of every step. */
+enum { SHIFT_STARTS = 32 };
 
 static int has_gnomonic(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
@@ -130,7 +131,7 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
 
 /* ---- The backend on host arrays ------------------------------------------------------------------------------ */
 
-/* What the launches on a GPU share. */
+/* Shared by the launches on a GPU. */
 struct batch_tables {
     hot_sshopm_tables tables;
     void *start;
