@@ -3,7 +3,6 @@
 #include "context_internal.h"
 #include "entry.h"
 #include "foreign_text.h"
-#include "options.h"
 #include "spill.h"
 
 #include <errno.h>
@@ -71,8 +70,11 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
         return HOT_ERROR_ARGUMENT;
     *context = NULL;
     hot_context_options settings = HOT_CONTEXT_OPTIONS_INIT;
-    if (hot_options_read(NULL, "hot_context_options", options, &settings) != HOT_OK || settings.threads < 0 ||
-        settings.device < HOT_DEVICE_AUTO || settings.device > HOT_DEVICE_REFERENCE ||
+    if (options && options->size != sizeof *options) /* hot_options_read's rule, without a context for the message */
+        return HOT_ERROR_ARGUMENT;
+    if (options)
+        settings = *options;
+    if (settings.threads < 0 || settings.device < HOT_DEVICE_AUTO || settings.device > HOT_DEVICE_REFERENCE ||
         settings.device_number < HOT_ALL_GPUS || !settings.allocate != !settings.release)
         return HOT_ERROR_ARGUMENT;
     if (!settings.allocate) {
