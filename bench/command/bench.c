@@ -297,7 +297,7 @@ int cli_bench(int argc, char **argv)
         {"starts", CLI_SIZE, &options.starts, "N", "number of starting vectors (sshopm, directions); default 128", 1,
          1e6},
         {"algorithm", CLI_TEXT, &options.algorithm, "NAME",
-         "sshopm on a GPU: only this one of paper, gnomonic, basin, general", 0, 0},
+         "sshopm on a GPU: only this one of paper, gnomonic, general", 0, 0},
         {"peer", CLI_TEXT, &options.peer, "NAME", "another program or library to time as well (see --list)", 0, 0},
         CLI_END,
     };

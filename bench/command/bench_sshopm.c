@@ -103,7 +103,6 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
         {"change 1e-6", "paper", HOT_ALGORITHM_PAPER, 0, 1e-5, 1e-6},
         {"residual 5e-6 of scale, every start iterated", "gnomonic", HOT_ALGORITHM_GNOMONIC, 0, 5e-6, 0},
         {"residual 1e-6 of scale, every start iterated", "gnomonic", HOT_ALGORITHM_GNOMONIC, 0, 1e-6, 0},
-        {"residual 5e-6 of scale, basin test", "basin", HOT_ALGORITHM_BASIN, 0, 5e-6, 0},
         {"residual 5e-6 of scale, any shape", "general", HOT_ALGORITHM_GENERAL, 0, 5e-6, 0},
     };
     int known = !options->algorithm;
@@ -111,7 +110,7 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
         known = strcmp(options->algorithm, jobs[j].algorithm_name) == 0;
     if (!known)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "there is no algorithm '%s': paper, gnomonic, basin or general", options->algorithm);
+                                "there is no algorithm '%s': paper, gnomonic or general", options->algorithm);
     size_t count = options->count ? options->count : 1048576, starts = options->starts ? options->starts : 128;
     hot_sshopm_bench *bench = NULL;
     hot_status status = hot_sshopm_bench_create(context, order, count, starts, &bench);

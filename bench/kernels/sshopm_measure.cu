@@ -278,12 +278,8 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     args.order = bench->order, args.dim = 3, args.unique = args.stride = bench->unique, args.count = bench->count;
     args.starts = bench->starts, args.tensors = bench->tensors, args.start = bench->start;
     args.lambda = bench->lambda, args.x = bench->x;
-    hot_status status = HOT_OK;
-    if (status == HOT_OK && algorithm == HOT_ALGORITHM_BASIN)
-        status = hot_sshopm_tables_workspace(context, &args, &bench->tables);
     cudaStream_t stream = NULL;
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
+    hot_status status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
     const hot_cuda_work work = [&] { return launch(context, &args, &bench->tables, algorithm, stream); };
     hot_cuda_timing timing;
     timing.stream = stream;
@@ -330,8 +326,6 @@ hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *arg
     hot_sshopm_args there = *args;
     there.tensors = device[0], there.start = device[1], there.lambda = device[2], there.x = device[3];
     there.residual = device[4], there.iterations = (int32_t *)device[5];
-    if (status == HOT_OK && algorithm == HOT_ALGORITHM_BASIN)
-        status = hot_sshopm_tables_workspace(context, &there, &tables);
     if (status == HOT_OK)
         status = launch(context, &there, &tables, algorithm, NULL);
     for (int k = IN; k < ALL && status == HOT_OK; k++)

@@ -10,7 +10,7 @@ hot_status hot_arguments_check(const char *names, const void *const *pointers, s
         if (!pointers[i]) {
             char name[32];
             snprintf(name, sizeof name, "%.*s", (int)length, names);
-            hot_context *context = (hot_context *)(uintptr_t)pointers[0]; /* the caller's, to be told this */
+            hot_context *context = (hot_context *)(uintptr_t)pointers[0]; /* the caller's: it gets the message */
             return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, name, "it is NULL");
         }
         names += length + strspn(names + length, ", ");

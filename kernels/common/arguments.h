@@ -12,7 +12,7 @@ extern "C" {
  * between them; pointers[0] is the context. */
 HOT_API hot_status hot_arguments_check(const char *names, const void *const *pointers, size_t count);
 
-/* Returns from a function with a status unless its context and these arguments are there:
+/* Returns HOT_ERROR_ARGUMENT from the calling function if its context or one of these arguments is NULL:
  * HOT_NEED(context, dwi, fibers); */
 #define HOT_NEED(...)                                                                                                  \
     do {                                                                                                               \

@@ -71,7 +71,7 @@ static void *start_device(void *done)
     return NULL;
 }
 
-/* Its place among the devices that are started; one that there cannot be has none: hot_cuda_select says so. */
+/* Its index among the devices that are started; -1 if the number is too large, which hot_cuda_select reports. */
 static int waking_place(int number)
 {
     return number < 0 ? WAKE_DEVICES - 1 : number < WAKE_DEVICES - 1 ? number : -1;

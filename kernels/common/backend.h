@@ -11,7 +11,7 @@ extern "C" {
 /* One backend of a family: executes a call, described by the family's own struct of arguments. */
 typedef hot_status hot_backend_fn(hot_context *context, void *args);
 
-/* The backends of a family; NULL where there is none. */
+/* The backends of a family; NULL: the family has no such backend. */
 typedef struct hot_backends {
     const char *family; /* for messages: "sshopm" */
     hot_backend_fn *reference, *cpu, *cuda;
@@ -26,9 +26,9 @@ typedef struct hot_backends {
 #endif
 
 /* Executes a call on the backend that the context's device selects. HOT_DEVICE_AUTO takes the GPU if there is one and
- * the family has a CUDA backend; otherwise, or if it fails or is short of memory, the CPU executes the whole call (with
- * one line to the log per context), or what `args` says is left of it. HOT_DEVICE_CUDA without a GPU or a CUDA backend
- * is HOT_ERROR_DEVICE. With arrays in device memory the CUDA backend executes the call, or it fails. */
+ * the family has a CUDA backend; otherwise, or if it fails or is short of memory, the CPU executes the call (with one
+ * line to the log per context): all of it, or the rest that `args` describes. HOT_DEVICE_CUDA without a GPU or a CUDA
+ * backend is HOT_ERROR_DEVICE. With arrays in device memory the CUDA backend executes the call, or it fails. */
 HOT_API hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *args);
 
 /* HOT_ERROR_ARGUMENT when the context's arrays are in device memory: for calls that take them from the host only. */
@@ -48,7 +48,7 @@ HOT_API void hot_backend_prepared(hot_context *context);
 /* Whether that thread is at work. */
 HOT_API int hot_backend_starting(const hot_context *context);
 
-/* What that thread executes; nothing in a build without CUDA. */
+/* The body of that thread; empty in a build without CUDA. */
 HOT_API void hot_cuda_start(int number);
 
 /* Whether there is a driver: told at once, where hot_cuda_count has to start it. */

@@ -44,8 +44,7 @@ struct slot {
     size_t first, count; /* count 0: there is no chunk in it */
 };
 
-/* What a context keeps from one call to the next, as allocating pinned memory for several GPUs can take as long as a
- * call. */
+/* Buffers that a context keeps between calls: allocating pinned memory for several GPUs can take longer than a call. */
 struct slot_cache {
     slot slots[DEVICES][SLOTS];
 };
@@ -71,7 +70,7 @@ struct pool {
     std::atomic<int> finished, workers_gone;
 };
 
-/* What all pools share, derived from the call. */
+/* Shared by all pools, derived from the call. */
 struct plan {
     const hot_batch *batch;
     size_t in[ARRAYS], out[ARRAYS], scratch; /* offsets in a slot's buffers */
@@ -503,7 +502,7 @@ int run_pools(plan *plan, pool *pools, int devices, int threads)
         int thread = 0, given = 1;
 #ifdef _OPENMP
         thread = omp_get_thread_num();
-        given = omp_get_num_threads(); /* may be fewer than were asked for */
+        given = omp_get_num_threads(); /* may be fewer than requested */
 #pragma omp single
 #endif
         {

@@ -27,13 +27,13 @@ enum {
     HOT_BATCH_ARRAYS = 8, /* inputs, and outputs, at most */
     HOT_BATCH_SLOTS = 6,  /* chunks in progress on a GPU: filling, copying in, computing, copying out, emptying, and one
                              in reserve (measured: with 4 the GPU is idle at times) */
-    HOT_BATCH_BESIDE = 3  /* streams beside that of a chunk which is alone */
+    HOT_BATCH_BESIDE = 3  /* further streams of a chunk that is the only one */
 };
 
 /* One array of the caller's: `row` bytes per item, `stride` bytes from one item to the next (>= row). On the GPU the
- * rows are contiguous. row = 0: no such array. What lies between rows is neither read nor written. */
+ * rows are contiguous. row = 0: no such array. Bytes between rows are neither read nor written. */
 typedef struct hot_batch_array {
-    void *host; /* inputs are only read. In device memory where the context says so */
+    void *host; /* inputs are only read. In device memory if the context's arrays are */
     size_t row, stride;
     const char *name; /* for messages; NULL: an array of the library, which is where it should be */
     /* Of an input that is made on the way, with arrays of the host: rows first ... first + count - 1 into `rows`, which
@@ -42,7 +42,7 @@ typedef struct hot_batch_array {
     void *user;
 } hot_batch_array;
 
-/* Arrays of rows one behind the other, and of rows at a distance; none where there is no memory. */
+/* Arrays with contiguous rows, and with rows `stride` bytes apart; row = 0 if the pointer is NULL. */
 static inline hot_batch_array hot_batch_strided(const char *name, const void *host, size_t row, size_t stride)
 {
     hot_batch_array array = {(void *)(uintptr_t)host, host ? row : 0, stride, name, NULL, NULL};
@@ -59,8 +59,8 @@ typedef struct hot_batch_chunk {
     void *in[HOT_BATCH_ARRAYS], *out[HOT_BATCH_ARRAYS]; /* rows of these items; NULL: no such array */
     void *scratch;       /* hot_batch.scratch bytes, uninitialised */
     void *stream;        /* a cudaStream_t */
-    void *beside[HOT_BATCH_BESIDE]; /* further streams, idle, where this is the only chunk and it comes from the host;
-                            else NULL. What is queued on them is to end before what is queued on `stream` does */
+    void *beside[HOT_BATCH_BESIDE]; /* further streams, idle, if this is the only chunk and it comes from the host; else
+                                       NULL. Their work must end before that of `stream` */
     int slot;            /* below HOT_BATCH_SLOTS; a slot's chunk is complete when its next one is launched */
 } hot_batch_chunk;
 
@@ -86,12 +86,12 @@ typedef struct hot_batch {
     void (*done)(void *user, size_t items);
 } hot_batch;
 
-/* Runs the batch on the GPU that the context asks for, or on all. With arrays in device memory (hotfiber/device.h) the
+/* Runs the batch on the GPU that the context selects, or on all. With arrays in device memory (hotfiber/device.h) the
  * batch is queued on the context's stream, one chunk after the other, and the call returns; what follows is about
- * arrays of the host. Returns when all results are in host memory; after a
- * failure or cancellation, when no copy or kernel is running any more. Outputs are then incomplete. The context keeps
- * streams and buffers for its next call. Errors: those of begin and launch, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED. Threads: as any call with this context. */
+ * arrays of the host. Returns when all results are in host memory; after a failure or cancellation, when no copy or
+ * kernel is running any more. Outputs are then incomplete. The context keeps streams and buffers for its next call.
+ * Errors: those of begin and launch, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Threads: as any call with
+ * this context. */
 HOT_API hot_status hot_batch_run(hot_context *context, const hot_batch *batch);
 
 /* A number of items for hot_batch.chunk. With arrays in device memory that of hot_batch_chunk_size; else about `bytes`
@@ -99,8 +99,8 @@ HOT_API hot_status hot_batch_run(hot_context *context, const hot_batch *batch);
  * least 1, at most batch->count. HOT_BATCH_BYTES hides the cost of a launch and keeps chunks short; each GPU needs
  * HOT_BATCH_SLOTS times as much pinned memory. */
 #define HOT_BATCH_BYTES ((size_t)8 << 20)
-/* The items per chunk: `usual` with arrays of the host; with arrays in device memory all, or as many as the working
- * memory of a call allows when each takes `scratch` bytes of it. For hot_batch.chunk, once count and arrays are set. */
+/* The items per chunk: `usual` with arrays of the host; with arrays in device memory all, or the number that a call's
+ * working memory allows at `scratch` bytes each. For hot_batch.chunk, once count and arrays are set. */
 HOT_API size_t hot_batch_chunk_size(const hot_context *context, const hot_batch *batch, size_t usual, size_t scratch);
 HOT_API size_t hot_batch_fit(const hot_context *context, const hot_batch *batch, size_t bytes, size_t scratch);
 

@@ -3,7 +3,6 @@
 #include "context_internal.h"
 #include "entry.h"
 #include "foreign_text.h"
-#include "options.h"
 #include "spill.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ struct hot_context {
     unsigned said; /* bits of hot_context_first_time */
     int cpu_limit;
     int pretended_gpus;
-    int confined; /* data files lie in their header's folder */
+    int confined; /* data files must be in their header's folder */
     hot_memory memory; /* of the arrays of its calls */
     hot_spill *spill;  /* NULL: memory has no bound */
     void *stream;
@@ -71,8 +70,11 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
         return HOT_ERROR_ARGUMENT;
     *context = NULL;
     hot_context_options settings = HOT_CONTEXT_OPTIONS_INIT;
-    if (hot_options_read(NULL, "hot_context_options", options, &settings) != HOT_OK || settings.threads < 0 ||
-        settings.device < HOT_DEVICE_AUTO || settings.device > HOT_DEVICE_REFERENCE ||
+    if (options && options->size != sizeof *options) /* hot_options_read's rule, without a context for the message */
+        return HOT_ERROR_ARGUMENT;
+    if (options)
+        settings = *options;
+    if (settings.threads < 0 || settings.device < HOT_DEVICE_AUTO || settings.device > HOT_DEVICE_REFERENCE ||
         settings.device_number < HOT_ALL_GPUS || !settings.allocate != !settings.release)
         return HOT_ERROR_ARGUMENT;
     if (!settings.allocate) {
@@ -219,7 +221,7 @@ void hot_context_bound(hot_context *context, size_t bytes, const char *folder)
 
 int hot_context_bounded(const hot_context *context) { return context->spill != NULL; }
 
-/* In a file, where memory has no room; else NULL. *full: there is none on the disk either, which is said. */
+/* An array in a file if the memory budget is exhausted; else NULL. *full: the disk is full too, which is reported. */
 static void *take_spilled(hot_context *context, size_t bytes, int *full)
 {
     void *memory = NULL;
@@ -296,7 +298,7 @@ void hot_context_free(hot_context *context, void *memory)
         context->options.release(context->options.allocator_user, memory);
 }
 
-/* What is written has a hidden name, ".part-PROCESS-NUMBER-NAME", until it is whole; people are told of NAME. */
+/* Outputs have a hidden name, ".part-PROCESS-NUMBER-NAME", until they are complete; messages show NAME. */
 static void use_final_names(char *text)
 {
     static const char hidden[] = ".part-";
@@ -344,7 +346,7 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
         return status;
     char text[MESSAGE_SIZE];
     va_list arguments;
-    va_start(arguments, format); /* may quote the message that stands there */
+    va_start(arguments, format); /* may quote the previous message */
     put_text(text, sizeof text, format, arguments);
     va_end(arguments);
     const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);

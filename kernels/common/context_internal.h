@@ -21,8 +21,8 @@ HOT_API int hot_context_first_time(hot_context *context, unsigned what);
 HOT_API int hot_context_cpu_limit(const hot_context *context);
 HOT_API void hot_context_set_cpu_limit(hot_context *context, int level);
 
-/* The number of GPUs that hot_backend_run assumes, and the most that share a batch; negative (the default): as many as
- * the machine has. For tests of what happens without a GPU or when one fails, and to measure how work scales with their
+/* The number of GPUs that hot_backend_run assumes, and the maximum that share a batch; negative (the default): all of
+ * the machine's. For tests of what happens without a GPU or when one fails, and to measure how work scales with their
  * number. */
 HOT_API int hot_context_pretended_gpus(const hot_context *context);
 HOT_API void hot_context_pretend_gpus(hot_context *context, int count);
@@ -34,8 +34,8 @@ HOT_API void *hot_context_kept(const hot_context *context, hot_kept which);
 HOT_API void hot_context_keep(hot_context *context, hot_kept which, void *kept,
                               void (*release)(hot_context *context, void *kept));
 
-/* From now on `hear` gets every line of the log as well, whether anybody else does; NULL ends it. For a stage that
- * keeps what was said with its results. */
+/* From now on `hear` also gets every line of the log, even if the user's log function is NULL; NULL ends it. For a
+ * stage that stores the log with its results. */
 HOT_API void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
                                 void *user);
 

@@ -1,4 +1,4 @@
-/* See cpu.h. The compiler's own test also asks whether the operating system keeps the wide registers. */
+/* See cpu.h. The compiler's own test also checks that the operating system saves the wide registers. */
 #include "cpu.h"
 
 #include "context_internal.h"

@@ -24,7 +24,7 @@ HOT_API void hot_cublas_destroy(hot_context *context, hot_cublas **cublas);
 
 /* The handle that the context keeps, made by its first use (which a stream's capture does not allow), from now on with
  * this stream and this working memory on the GPU. Not to be destroyed. */
-enum { HOT_CUBLAS_WORKSPACE = 32 << 20 /* what cuBLAS takes by itself on a Hopper GPU */ };
+enum { HOT_CUBLAS_WORKSPACE = 32 << 20 /* cuBLAS's own default on a Hopper GPU */ };
 HOT_API hot_status hot_cublas_kept(hot_context *context, void *stream, void *workspace, hot_cublas **cublas);
 /* Another stream for a handle. */
 HOT_API hot_status hot_cublas_set_stream(hot_context *context, hot_cublas *cublas, void *stream);

@@ -26,7 +26,7 @@ hot_status copy_chunk(hot_context *context, void *user, void *, const hot_batch_
                            self->what);
 }
 
-/* Where the host's array is: 1 if the GPU cannot get at it by itself. */
+/* Whether the host's array is pageable: the GPU cannot access it directly. */
 bool is_pageable(const void *array)
 {
     cudaPointerAttributes attributes;
@@ -51,7 +51,7 @@ hot_status copy_rows(hot_context *context, void *to, const void *from, size_t ro
         batch.in[0] = hot_batch_rows(NULL, from, ROW);
     batch.user = &self;
     batch.launch = copy_chunk;
-    /* the pipeline's streams do not wait for what is queued on the usual one */
+    /* the pipeline's streams do not wait for the default stream */
     const hot_status status = hot_cuda_status(context, cudaStreamSynchronize(NULL), what);
     return status == HOT_OK ? hot_batch_run(context, &batch) : status;
 }

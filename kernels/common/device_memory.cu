@@ -56,7 +56,7 @@ void free_state(hot_context *context, void *kept)
         free_piece(context, gone);
     }
     if (state->pool)
-        cudaMemPoolDestroy(state->pool); /* goes when the last of its memory is given back */
+        cudaMemPoolDestroy(state->pool); /* destroyed when the last of its memory is freed */
     cudaSetDevice(current);
     cudaGetLastError();
     hot_context_free(context, state);
@@ -78,7 +78,7 @@ bool on_device(const hot_context *context) { return hot_context_memory(context, 
 
 hot_status make_state(hot_context *context, int device)
 {
-    unsigned long long keep = ~0ull; /* what is given back stays in the pool */
+    unsigned long long keep = ~0ull; /* freed memory stays in the pool */
     cudaMemPoolProps props = {};
     device_state *state = (device_state *)hot_context_calloc(context, 1, sizeof *state);
     if (!state)
@@ -176,7 +176,7 @@ extern "C" hot_status hot_context_wait(hot_context *context)
         return HOT_ERROR_ARGUMENT;
     if (!on_device(context))
         return HOT_OK;
-    return hot_cuda_status(context, cudaStreamSynchronize(stream_of(context)), "what was queued");
+    return hot_cuda_status(context, cudaStreamSynchronize(stream_of(context)), "queued work");
 }
 
 extern "C" hot_status hot_device_alloc(hot_context *context, size_t bytes, void **device, const char *what)

@@ -1,11 +1,11 @@
-/* What a public call must not depend on: the locale, the floating-point environment and the threads of its process.
+/* Makes public calls independent of the locale, the floating-point environment and the threads of their process.
  *
- * HOT_ENTRY(context); stands first in every public function that computes, formats numbers or touches files. While the
- * outermost one is in scope, the thread has the C locale (a German host's printf writes 0,5 and its strtod stops at the
- * point) and the default floating-point environment (no traps, rounding to nearest, denormals); both are the caller's
- * again afterwards. Nested calls cost a comparison. `context` may be NULL where there is none.
+ * HOT_ENTRY(context); is the first statement of every public function that computes, formats numbers or touches files.
+ * While the outermost one is in scope, the thread has the C locale (a German host's printf writes 0,5 and its strtod
+ * stops at the point) and the default floating-point environment (no traps, rounding to nearest, denormals); both are
+ * the caller's again afterwards. Nested calls cost a comparison. `context` may be NULL.
  *
- * #pragma omp parallel ... num_threads(hot_team(threads)): every region asks for its threads in this way. */
+ * #pragma omp parallel ... num_threads(hot_team(threads)): every region sets its number of threads this way. */
 #ifndef HOT_COMMON_ENTRY_H
 #define HOT_COMMON_ENTRY_H
 
@@ -34,8 +34,8 @@ HOT_API void hot_entry_leave(const char *unused);
 #define HOT_ENTRY(context) \
     __attribute__((cleanup(hot_entry_leave), unused)) const char hot_entry_scope = (hot_entry_enter(context), 0)
 
-/* The context of the call that the calling thread is in, for loops far below it that ask whether it is cancelled; NULL
- * in other threads. */
+/* The context of the call that the calling thread is in, for loops far below it that check for cancellation; NULL in
+ * other threads. */
 HOT_API hot_context *hot_entry_context(void);
 /* Whether that call is cancelled. */
 HOT_API int hot_entry_cancelled(void);
@@ -44,13 +44,13 @@ HOT_API int hot_entry_cancelled(void);
 HOT_API void hot_entry_suspend(hot_entry *kept);
 HOT_API void hot_entry_resume(const hot_entry *kept);
 
-/* How many threads, at most `threads`, a parallel region of the calling thread can have: as many as the system lets it
- * start (a note says when these are fewer), 1 where a fork has lost them. They have the default
- * floating-point environment. OpenMP's run-time library would end the process for a thread that cannot be made. */
+/* How many threads, at most `threads`, a parallel region of the calling thread can have: the number that the system
+ * lets it start (a note is printed if these are fewer), 1 if a fork has lost them. They have the default floating-point
+ * environment. OpenMP's run-time library would end the process for a thread that cannot be made. */
 HOT_API int hot_team(int threads);
 
-/* Before a fork, ends the threads of the calling thread's team; 0 where that is not possible. By itself where there was
- * a team of this library: for a program that knows of another one's. */
+/* Before a fork, ends the threads of the calling thread's team; 0 if that is impossible. Automatic if the team is this
+ * library's; call it for a team that another library has started. */
 HOT_API int hot_team_end(void);
 
 /* How often this process has been forked from the one that loaded the library: a thread that an ancestor had is not

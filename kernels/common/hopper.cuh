@@ -14,7 +14,7 @@ __device__ __forceinline__ unsigned shared_address(const void *p) { return (unsi
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
 
-/* A phase of the barrier ends when `count` threads have arrived and all bytes that they announced are there. */
+/* A phase of the barrier ends when `count` threads have arrived and all bytes that they announced have been copied. */
 __device__ __forceinline__ void barrier_init(unsigned barrier, int count)
 {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
@@ -79,7 +79,7 @@ __device__ __forceinline__ void bulk_load_box(unsigned to, const CUtensorMap *ma
                  : "memory");
 }
 
-/* What this thread has written to shared memory may be read by copies that are started after this. */
+/* Makes this thread's writes to shared memory visible to bulk copies that are started afterwards. */
 __device__ __forceinline__ void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /* Shared to global memory, by one thread, as part of a group of copies that bulk_commit ends. */

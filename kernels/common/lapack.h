@@ -1,21 +1,21 @@
 /* LAPACK and BLAS by their Fortran names: OpenBLAS by preference. The library that the build found is loaded by the
- * first call that wants it, and not with ours: OpenBLAS starts a thread for every processor when it is loaded, and
- * these spin for a tenth of a second, while most programs read their data. Declared here, because the C interface's
- * header is a package of its own and adds copies. */
+ * first call that needs it, not with ours: OpenBLAS starts a thread for every processor when it is loaded, and these
+ * spin for a tenth of a second, while most programs read their data. Declared here, because the header of the C
+ * interface is in a separate package and adds copies. */
 #ifndef HOT_COMMON_LAPACK_H
 #define HOT_COMMON_LAPACK_H
 
 #include <hotfiber/status.h>
 
-/* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin,
- * or when it is loaded, and gets what it had back at the last end. (It keeps that number for the whole process. Another
- * thread's call to OpenBLAS meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
+/* While our own threads share the matrices, OpenBLAS must use one thread for each: its number of threads is set to 1 at
+ * the begin, or when it is loaded, and restored at the last end. (The number is the whole process's. Another thread's
+ * call to OpenBLAS meanwhile is slower, not wrong.) Other LAPACKs have no such setting. */
 HOT_API void hot_lapack_single_begin(void);
 HOT_API void hot_lapack_single_end(void);
 
 /* Around each call of BLAS, or of a LAPACK function that uses it: an OpenBLAS built without threads (Debian's
  * libopenblas0-serial) hands the same buffer to two threads that call it at once, and returns wrong numbers. With such
- * a one they wait for each other here; with every other these two do nothing. */
+ * a library the threads take turns here; with any other these two functions do nothing. */
 HOT_API void hot_lapack_enter(void);
 HOT_API void hot_lapack_leave(void);
 
@@ -85,7 +85,7 @@ void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const in
 #define HOT_LAPACK_MEMBER(name) __typeof__(name##_) *name;
 typedef struct hot_lapack {
     HOT_LAPACK_ALL(HOT_LAPACK_MEMBER)
-    __typeof__(dgemm_) *dgemm; /* NULL where BLAS is a library of its own */
+    __typeof__(dgemm_) *dgemm; /* NULL if BLAS is a separate library */
     __typeof__(sgemm_) *sgemm;
 } hot_lapack;
 #undef HOT_LAPACK_MEMBER

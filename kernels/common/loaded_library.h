@@ -13,7 +13,7 @@ static inline void *hot_library_load(const char *name, const char *path)
     return library || path[0] != '/' ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The address of a name, into a pointer to what it names; 0: the library does not have it. */
+/* Stores the address of a function or variable in *pointer; 0: the library has no such name. */
 static inline int hot_library_find(void *library, const char *name, void *pointer)
 {
     void *const address = dlsym(library, name);

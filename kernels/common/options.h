@@ -12,11 +12,11 @@ extern "C" {
 /* Takes over the caller's options.
  * name: of the struct, for the message ("hot_sshopm_options").
  * given: the caller's struct; NULL = every field keeps its default.
- * options: in: the defaults, with `size` set to the struct's; out: the same with the caller's fields. `size` stays as
- * it was.
- * Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: "size") when the caller's size is not the struct's, as when nobody
- * has set it; `context` keeps the message (NULL: none is kept). A struct that grows will list its earlier sizes here:
- * what an older caller's lacks then keeps its default. */
+ * options: in: the defaults, with `size` set to the struct's; out: the same with the caller's fields. `size` is
+ * unchanged.
+ * Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: "size") when the caller's size is not the struct's, for example
+ * unset; `context` keeps the message (NULL: none is kept). A struct that grows will list its earlier sizes here: fields
+ * that an older caller lacks keep their defaults. */
 HOT_API hot_status hot_options_read(hot_context *context, const char *name, const void *given, void *options);
 
 /* An option whose 0 means `usual` and whose HOT_ZERO means 0 gets the value that is meant, from 0 to `most`.

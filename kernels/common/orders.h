@@ -1,4 +1,4 @@
-/* Includes a template once for each order with kernels of its own in three dimensions:
+/* Includes a template once for each order that has unrolled kernels in three dimensions:
  *
  *   #define HOT_ORDER_TEMPLATE "family/template.h"    taken back at the end
  *

@@ -11,8 +11,8 @@ enum { PINNED_PAGE = 2 << 20 };
 
 static inline size_t pinned_pages(size_t bytes) { return (bytes + PINNED_PAGE - 1) / PINNED_PAGE * PINNED_PAGE; }
 
-/* Whole large pages at an address that is a multiple of theirs; NULL where there are none. A child process does not
- * have them: after a fork a page that is written to would be another than the GPU's. */
+/* Whole large pages at an address that is a multiple of theirs; NULL if the system has none. A child process does not
+ * get them: after a fork a page that is written to would be another than the GPU's. */
 static inline void *map_large_pages(size_t bytes)
 {
 #ifdef MADV_HUGEPAGE

@@ -1,4 +1,4 @@
-/* Cancelling inside one item: loops whose length is the user's choice ask now and then whether to go on. */
+/* Cancelling inside one item: loops whose length is the user's choice check regularly whether to continue. */
 #ifndef HOT_COMMON_POLL_H
 #define HOT_COMMON_POLL_H
 
@@ -8,7 +8,7 @@
  * returns HOT_ERROR_CANCELLED. */
 typedef struct hot_poll {
     hot_context *context;
-    size_t work; /* since the context was asked */
+    size_t work; /* since the last check of the context */
     int stopped;
 } hot_poll;
 

@@ -1,4 +1,4 @@
-/* What lets one file of arithmetic be compiled as C11 and by nvcc. */
+/* Lets the same arithmetic compile as C11 and by nvcc. */
 #ifndef HOT_COMMON_PORTABLE_H
 #define HOT_COMMON_PORTABLE_H
 

@@ -26,8 +26,8 @@ static inline cudaError_t raise_shared_memory(const void *kernel, size_t bytes)
                         : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)left);
 }
 
-/* Asks for `bytes` of dynamic shared memory. Up to 40,000 nothing needs to be asked: with what kernels have of static
- * shared memory that is below the 48 KiB that every launch may have. */
+/* Allows a kernel `bytes` of dynamic shared memory. Up to 40,000 no call is needed: with the kernels' static shared
+ * memory that is below the 48 KiB that every launch may have. */
 template <typename... A>
 static inline hot_status allow_shared_memory(hot_context *context, void (*kernel)(A...), size_t bytes)
 {

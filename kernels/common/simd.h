@@ -1,7 +1,7 @@
 /* Vectors of numbers, a lane per item (tensor, voxel, starting vector, matrix), of the width that the file is compiled
  * for: SSE2 or Neon (16 bytes), AVX2 (32) or AVX-512 (64). They are those of GCC's vector extension, so + - * / < > and
- * the bitwise operators work on them as they are; the functions here are what the extension lacks. Under nvcc a vector
- * is one float and a thread is a lane, so that one text of a formula serves both.
+ * the bitwise operators work on them; the functions here add what the extension lacks. Under nvcc a vector is one float
+ * and a thread is a lane, so that one source serves both.
  *
  *   vf, vd     float, double                        HOT_LANES_F32, HOT_LANES_F64 lanes
  *   vi, vl     int32_t, int64_t                     vu, vul: unsigned
@@ -168,7 +168,7 @@ HOT_FN vd vrsqrt_newton_f64(vd a)
 }
 #define vrsqrt_newton(a) HOT_OF_FLOATS(vrsqrt_newton, a)(a)
 
-/* a b + c, rounded once where there is an instruction for it. */
+/* a b + c, rounded once if the instruction set has a fused multiply-add. */
 HOT_FN vf vfma(vf a, vf b, vf c)
 {
 #if defined(HOT_SIMD_AVX512)

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* LEAST, MOST: arrays from this size on are looked at; SHARE: of all memory that pages of the files may take, one part
- * of so many; PAUSE: between two looks at how much they do, ns. */
+/* LEAST, MOST: bounds of the array size from which spilling is considered; SHARE: the files' pages may take 1 / SHARE
+ * of all memory; PAUSE: between two checks of how much they take, ns. */
 enum { LEAST = 1 << 16, MOST = 1 << 20, SHARE = 8, PAUSE = 8000000 };
 
 typedef struct block {
@@ -160,7 +160,7 @@ static void let_go(hot_spill *spill)
             madvise(spill->block[i].memory, spill->block[i].bytes, MADV_DONTNEED);
 }
 
-/* A thread that looks now and then, for what goes through an array without looking by itself. */
+/* A thread that checks regularly, for code that walks an array without checking. */
 static void *watch(void *user)
 {
     hot_spill *spill = user;
@@ -193,7 +193,7 @@ static void start_watching(hot_spill *spill)
     pthread_cond_signal(&spill->wake);
 }
 
-/* All of the file has its place on the disk before it is mapped: later that could only be said by a signal. */
+/* The whole file is allocated on the disk before it is mapped: afterwards a full disk would raise a signal. */
 static int map(const char *folder, size_t bytes, void **memory)
 {
     const int handle = hot_unnamed_file(folder);

@@ -1,12 +1,12 @@
-/* Arrays that the memory a context may take has no room for: they lie in files without a name, mapped, and of these the
- * part that is in use is in memory. To the code that uses them they are arrays like others. */
+/* Out-of-core arrays. When a context's memory budget is exhausted, its arrays are mappings of unlinked temporary files,
+ * of which only the part in use is in memory. Callers see ordinary arrays. */
 #ifndef HOT_COMMON_SPILL_H
 #define HOT_COMMON_SPILL_H
 
 #include <hotfiber/context.h>
 
-/* From now on the context's arrays take at most `bytes` of memory, about; what there is no room for lies in files
- * without a name in `folder`. Nothing happens where the user's own functions allocate. */
+/* From now on the context's arrays take at most about `bytes` of memory; further arrays are unlinked files in `folder`.
+ * Has no effect if the user's own functions allocate. */
 HOT_API void hot_context_bound(hot_context *context, size_t bytes, const char *folder);
 HOT_API int hot_context_bounded(const hot_context *context);
 
@@ -20,13 +20,13 @@ typedef struct hot_spill hot_spill;
 
 /* Arrays may take `bytes` in all; folder: where the files are made (copied). NULL without memory. */
 hot_spill *hot_spill_create(size_t bytes, const char *folder);
-/* Another bound and folder for what is taken from now on. Returns 0 without memory. */
+/* Another bound and folder for later allocations. Returns 0 if memory runs out. */
 int hot_spill_bound(hot_spill *spill, size_t bytes, const char *folder);
-/* What is left stays as it is: like memory that was not freed. */
+/* Arrays that have not been freed stay valid. */
 void hot_spill_destroy(hot_spill *spill);
 
-/* *memory: an array in a file, zeroed, where there is no room for it otherwise; NULL where there is. Returns 0, or the
- * errno of why no file could be made. */
+/* *memory: a zeroed array in a file if the budget has no room; NULL if it has. Returns 0, or the errno if no file could
+ * be made. */
 int hot_spill_take(hot_spill *spill, size_t bytes, void **memory);
 /* An array that was allocated elsewhere counts, too. Returns 0 without memory. */
 int hot_spill_count(hot_spill *spill, void *memory, size_t bytes);

@@ -8,9 +8,9 @@
 #include <emmintrin.h>
 #endif
 
-/* Results, which nobody reads again soon: written past the caches, which would first have to read what is overwritten
- * (a fifth to a quarter less time for a whole call). What the GPU is about to read stays in them: it is much slower
- * otherwise. */
+/* For results that are not read again soon: writes past the caches, which would otherwise read the old content first (a
+ * fifth to a quarter less time for a whole call). Not for data that the GPU is about to read: uncached they are much
+ * slower to copy. */
 static inline void stream_copy(char *to, const unsigned char *from, size_t bytes)
 {
 #ifdef __SSE2__

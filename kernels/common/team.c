@@ -28,7 +28,7 @@
 static _Thread_local int team_now; /* threads of the last team of this thread; they are there still */
 static _Thread_local int ended;    /* whether they were ended since */
 static _Thread_local int lost;     /* whether a process that this thread forks cannot have teams */
-static atomic_int forks, broken;   /* broken: this process is such a one */
+static atomic_int forks, broken;   /* broken: this process is such a child */
 
 int hot_team_end(void)
 {
@@ -90,8 +90,8 @@ static void wait_until_gone(const trial *gone)
 #endif
 }
 
-/* How many of so many threads can be made, by making them: limits of processes, of groups and of memory are too many to
- * be asked for. */
+/* How many of `wanted` threads can be created, by creating them: the limits of processes, groups and memory are too
+ * many to query. */
 static int try_threads(int wanted)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -115,8 +115,8 @@ static int try_threads(int wanted)
         wait_until_gone(&trials[t]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(trials);
-    /* Where addresses are limited, threads must not take the last: libgomp ends the process when it has no memory of
-     * its own, and each thread that allocates takes 64 MiB of addresses beside the 8 of its stack. */
+    /* Where addresses are limited, threads must not take the last: libgomp ends the process when its own allocations
+     * fail, and each thread that allocates takes 64 MiB of addresses in addition to the 8 of its stack. */
     struct rlimit addresses;
     if (made < wanted && getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
         made /= 1 + 64 / 8;
@@ -132,7 +132,7 @@ int hot_team_size(hot_context *context, int threads)
     const int there = nested || team_now < 1 ? 1 : team_now;
     int team = threads;
     if (threads <= 1 || atomic_load(&broken) || (nested && omp_get_level() >= omp_get_max_active_levels()))
-        return 1; /* a team of one leaves the threads of the last one as they are */
+        return 1; /* a team of one does not change the threads of the last team */
     if (threads > there)
         team = there + try_threads(threads - there);
     if (team < threads && context && !nested && hot_context_first_time(context, HOT_ONCE_FEW_THREADS))

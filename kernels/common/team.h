@@ -6,7 +6,7 @@
 
 #include <hotfiber/context.h>
 
-/* What hot_team returns. context: for a note; may be NULL. */
+/* Computes hot_team's result. context: for a note; may be NULL. */
 int hot_team_size(hot_context *context, int threads);
 
 /* The other threads of a team get the default floating-point environment; then, at most so many of them as there still

@@ -26,7 +26,7 @@ static hot_status run(hot_context *context, const hot_contract_options *given, h
                                           has_a ? 'B' : 'A');
     if (!plan->c)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "c", "operand C is NULL");
-    /* What is not read still has addresses computed from it. */
+    /* Addresses are computed from operands that are not read, too. */
     plan->a = plan->a ? plan->a : plan->c;
     plan->b = plan->b ? plan->b : plan->c;
     return hot_backend_run(context, &backends, plan);
@@ -159,7 +159,7 @@ static hot_status place_letter(hot_context *context, const char *spec, const spe
         count++;
     }
     if (count < 2)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec,
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' is in only one operand", spec,
                                 letter);
     hot_contract_group *group = count == 3 ? &plan->item : !present[HOT_OPERAND_B] ? &plan->row
                                 : !present[HOT_OPERAND_A] ? &plan->column : &plan->sum;
@@ -234,7 +234,7 @@ hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_
         const char letter = letters.letters[HOT_OPERAND_C][x];
         const int in_a = axis_of(&letters, HOT_OPERAND_A, letter), in_b = axis_of(&letters, HOT_OPERAND_B, letter);
         if (in_a < 0 && in_b < 0)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' of the result stands in no input",
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' of the result is in no input",
                                     spec, letter);
         sizes[x] = in_a >= 0 ? a->size[in_a] : b->size[in_b];
         if (in_a >= 0 && in_b >= 0 && b->size[in_b] != sizes[x])
@@ -243,7 +243,7 @@ hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_
     for (const char *letter = letters.letters[HOT_OPERAND_A]; *letter; letter++) {
         const int in_b = axis_of(&letters, HOT_OPERAND_B, *letter);
         if (in_b < 0 && axis_of(&letters, HOT_OPERAND_C, *letter) < 0)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec,
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' is in only one operand", spec,
                                     *letter);
         if (in_b >= 0 && b->size[in_b] != a->size[letter - letters.letters[HOT_OPERAND_A]])
             return size_clash(context, spec, *letter, a->size[letter - letters.letters[HOT_OPERAND_A]], HOT_OPERAND_A,
@@ -251,7 +251,7 @@ hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_
     }
     for (const char *letter = letters.letters[HOT_OPERAND_B]; *letter; letter++)
         if (axis_of(&letters, HOT_OPERAND_A, *letter) < 0 && axis_of(&letters, HOT_OPERAND_C, *letter) < 0)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec,
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' is in only one operand", spec,
                                     *letter);
     *c = hot_contract_dense(axes, sizes);
     return HOT_OK;

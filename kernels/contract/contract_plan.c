@@ -24,7 +24,7 @@ static void swap_axes(hot_contract_group *group, int x, int y)
         swap(&group->stride[o][x], &group->stride[o][y]);
 }
 
-/* Axes of size 1 dropped, the rest by rising stride in `key`, neighbours that lie behind one another merged. */
+/* Axes of size 1 dropped, the rest by rising stride in `key`, contiguous neighbours merged. */
 static hot_status tidy(hot_context *context, hot_contract_group *group, int key)
 {
     int kept = 0;
@@ -135,7 +135,7 @@ hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *pla
                                     "hold",
                                     'A' + o);
     if (meets_itself(&plan->row) || meets_itself(&plan->column) || meets_itself(&plan->item))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "C has a stride of 0: its values would lie in one place");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "C has a stride of 0: its values would overlap");
     /* The kernels run along contiguous columns. A column vector (no columns) is a row vector of the exchanged
      * product, but where that would run across the other matrix. */
     const int single = plan->column.axes == 0 && plan->row.stride[HOT_OPERAND_A][0] != 1;

@@ -16,8 +16,7 @@ enum { HOT_GROUP_AXES = HOT_CONTRACT_AXES + 1 };
 enum { HOT_OPERAND_A = 0, HOT_OPERAND_B, HOT_OPERAND_C };
 
 /* Axes that run together as one index, the first the fastest. Strides per operand, 0 where it does not have the axis.
- * After hot_contract_plan_finish there is no axis of size 1, and axes that lie behind one another in every operand are
- * one. */
+ * hot_contract_plan_finish drops axes of size 1 and merges axes that are contiguous in every operand. */
 typedef struct hot_contract_group {
     int axes;
     size_t total; /* product of the sizes; 1 without axes */
@@ -35,7 +34,7 @@ typedef struct hot_contract_plan {
     const hot_contract_tuning *tuning;
 } hot_contract_plan;
 
-/* Where the index-th element of a group lies in an operand. */
+/* The offset of a group's index-th element in an operand. */
 HOT_FN size_t hot_group_offset(const hot_contract_group *group, int operand, size_t index)
 {
     size_t offset = 0;

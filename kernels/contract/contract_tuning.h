@@ -21,6 +21,10 @@ typedef struct hot_contract_choice {
 /* The choice for dense products of the plan's shape on this machine, or NULL. */
 const hot_contract_choice *hot_contract_tuning_find(const hot_contract_plan *plan, const char *machine);
 
+/* Stores a choice in place of that of the same shape and machine, if any; returns where it is kept, NULL without
+ * memory. */
+const hot_contract_choice *hot_contract_tuning_keep(hot_contract_tuning *tuning, const hot_contract_choice *choice);
+
 /* "cpu avx512" and its like, of the context; static storage. */
 const char *hot_contract_cpu_name(const hot_context *context);
 /* The GPU's name, as the driver gives it; false without one. */

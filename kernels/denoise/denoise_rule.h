@@ -1,4 +1,4 @@
-/* What passes for noise: the rule of every backend but the reference. */
+/* Which eigenvalues are noise: the rule of every backend but the reference. */
 #ifndef HOT_KERNELS_DENOISE_RULE_H
 #define HOT_KERNELS_DENOISE_RULE_H
 
@@ -6,9 +6,9 @@
 
 #include "common/portable.h"
 
-/* Of `columns` eigenvalues of a Gram matrix over `rows` samples, with `signal` of the largest taken for signal:
- * whether the others pass for noise. rest: their sum; next: the largest of them; least: the smallest (at least 0).
- * *variance: the noise's then. veraart: Exp1 instead of Exp2. */
+/* Of `columns` eigenvalues of a Gram matrix over `rows` samples, with the `signal` largest treated as signal: whether
+ * the others are noise. rest: their sum; next: the largest of them; least: the smallest (at least 0). *variance: the
+ * noise's then. veraart: Exp1 instead of Exp2. */
 HOT_FN int denoise_is_noise(int columns, int rows, int veraart, int signal, double rest, double next, double least,
                             double *variance)
 {

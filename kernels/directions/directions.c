@@ -36,8 +36,6 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
         status = hot_option_number(context, "min_relative_range", 1e-4, 1 - DBL_EPSILON, &range);
     if (status == HOT_OK)
         status = hot_option_choice(context, "shift", (int)given.shift, HOT_SHIFT_NONE + 1);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "basin", given.basin, 2);
     if (status != HOT_OK)
         return status;
     if (given.shift == HOT_SHIFT_FIXED && !(given.alpha >= 0 && isfinite(given.alpha)))
@@ -62,7 +60,6 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                   .starts = given.starts,
                                   .shift = given.shift,
                                   .alpha = given.alpha,
-                                  .basin = given.basin,
                                   .count = count,
                                   .stride = stride,
                                   .tensors = tensors,

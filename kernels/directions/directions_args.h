@@ -23,7 +23,6 @@ typedef struct hot_directions_args {
     size_t starts;
     hot_shift shift;
     double alpha;
-    int basin;
     size_t count, stride;
     const float *tensors;
     const uint8_t *mask;

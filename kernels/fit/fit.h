@@ -64,8 +64,8 @@ typedef void hot_fit_core(size_t packed_rows, size_t columns, const double *pack
 /* Normal equations G x = b are solved to float's precision as long as their condition allows it: with S = diag(G)^(1/2)
  * and H = S^-1 G S^-1, forming and factorising G changes S x by about epsilon |H^-1| (Higham, Accuracy and Stability of
  * Numerical Algorithms, theorem 10.6), 2e-8 where |H^-1| is 1e8. A pivot bounds it from one side only. So the factor L
- * also solves S^-1 L z = e for signs e = +-1 that make z grow (Cline, Moler, Stewart, Wilkinson 1979):
- * |H^-1| >= |z|^2 / n, and |z|^2 mostly lies between the two. */
+ * also solves S^-1 L z = e for signs e = +-1 that make z grow (Cline, Moler, Stewart, Wilkinson 1979): |H^-1| >= |z|^2
+ * / n, and |z|^2 is mostly between the two. */
 #define HOT_FIT_CONDITION 1e8 /* of |z|^2, at most; beyond it, QR */
 
 /* Solves eight systems at once by Cholesky. gram: n(n+1)/2 x 8, entry (i, j <= i) at i(i+1)/2 + j, destroyed; right:

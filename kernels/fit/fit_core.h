@@ -73,7 +73,7 @@ TARGET void NAME(hot_fit_cholesky)(size_t n, double tolerance, double *gram, dou
                 }
             }
         }
-        /* the row is at hand: the first triangular solve, and z's */
+        /* while the row is in registers: the first triangular solve, and z's */
         for (int p = 0; p < PARTS; p++) {
             vector sum = *(vector *)(right + i * L + p * WIDTH), along = {0};
             for (size_t k = 0; k < i; k++) {

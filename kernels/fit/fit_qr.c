@@ -148,18 +148,13 @@ static int take_scale(size_t count, double *a)
     return exponent;
 }
 
-hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t columns, const double *design,
-                                  const double *penalty, double *inverse, double *condition)
+static hot_status check_design(hot_context *context, size_t rows, size_t columns, const double *design,
+                               const double *penalty, const double *inverse)
 {
-    HOT_ENTRY(context);
-    HOT_NEED(context, design, inverse);
-    hot_status status = HOT_OK;
-    double *a = NULL, *diagonal = NULL, *vector = NULL, *u = NULL;
     if (columns == 0 || !design || !inverse || rows > SIZE_MAX / 2 - columns)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a pseudo-inverse needs a matrix, not %zu x %zu at %p",
                                 rows, columns, (const void *)design);
-    const size_t stacked = rows + (penalty ? columns : 0);
-    if (stacked < columns)
+    if (rows + (penalty ? columns : 0) < columns)
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "%zu measurements do not determine %zu coefficients: at least %zu are needed", rows,
                                 columns, columns);
@@ -171,6 +166,48 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
         if (!(penalty[j] >= 0) || isinf(penalty[j]))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "penalty %zu is %g; it must be 0 or more", j,
                                     penalty[j]);
+    return HOT_OK;
+}
+
+/* Rank: of the matrix with columns of length 1, so that units of the coefficients do not matter. length (columns) and u
+ * (columns x columns): workspace. *condition (NULL: not computed) is that of the matrix itself. */
+static hot_status check_rank(hot_context *context, size_t rows, size_t columns, const double *a, const double *diagonal,
+                             double *length, double *u, double *condition)
+{
+    double largest, smallest;
+    for (size_t j = 0; j < columns; j++) {
+        double sum = diagonal[j] * diagonal[j];
+        for (size_t i = 0; i < j; i++)
+            sum += a[i * columns + j] * a[i * columns + j];
+        length[j] = sum > 0 ? sqrt(sum) : 1;
+    }
+    copy_triangle(columns, a, diagonal, length, u);
+    singular_range(columns, u, &largest, &smallest);
+    const hot_status status = hot_context_check(context, "inverting a matrix");
+    if (status != HOT_OK)
+        return status;
+    if (!(smallest > 1e-12 * largest))
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the %zu measurements do not determine the %zu coefficients (singular values from "
+                                "%.3g down to %.3g)", rows, columns, largest, smallest);
+    if (condition) {
+        copy_triangle(columns, a, diagonal, NULL, u);
+        singular_range(columns, u, &largest, &smallest);
+        *condition = largest / smallest;
+    }
+    return HOT_OK;
+}
+
+hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t columns, const double *design,
+                                  const double *penalty, double *inverse, double *condition)
+{
+    HOT_ENTRY(context);
+    HOT_NEED(context, design, inverse);
+    hot_status status = check_design(context, rows, columns, design, penalty, inverse);
+    if (status != HOT_OK)
+        return status;
+    const size_t stacked = rows + (penalty ? columns : 0);
+    double *a = NULL, *diagonal = NULL, *vector = NULL, *u = NULL;
     a = hot_context_calloc(context, stacked, columns * sizeof *a);
     u = hot_context_alloc(context, columns, columns * sizeof *u);
     vector = hot_context_alloc(context, stacked + columns, sizeof *vector);
@@ -185,31 +222,9 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
         a[(rows + j) * columns + j] = sqrt(penalty[j]);
     const int exponent = take_scale(stacked * columns, a);
     hot_fit_qr(stacked, columns, a, diagonal);
-
-    /* Rank: of the matrix with columns of length 1, so that units of the coefficients do not matter. */
-    double largest, smallest, *length = vector;
-    for (size_t j = 0; j < columns; j++) {
-        double sum = diagonal[j] * diagonal[j];
-        for (size_t i = 0; i < j; i++)
-            sum += a[i * columns + j] * a[i * columns + j];
-        length[j] = sum > 0 ? sqrt(sum) : 1;
-    }
-    copy_triangle(columns, a, diagonal, length, u);
-    singular_range(columns, u, &largest, &smallest);
-    status = hot_context_check(context, "inverting a matrix");
+    status = check_rank(context, rows, columns, a, diagonal, vector, u, condition);
     if (status != HOT_OK)
         goto cleanup;
-    if (!(smallest > 1e-12 * largest)) {
-        status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "the %zu measurements do not determine the %zu coefficients (singular values from "
-                                  "%.3g down to %.3g)", rows, columns, largest, smallest);
-        goto cleanup;
-    }
-    if (condition) {
-        copy_triangle(columns, a, diagonal, NULL, u);
-        singular_range(columns, u, &largest, &smallest);
-        *condition = largest / smallest;
-    }
     /* Column r of the result is R^-1 times the first part of Q^T e_r. */
     for (size_t r = 0; r < rows; r++) {
         double *x = vector + stacked;

@@ -60,8 +60,8 @@ static inline void tile_less_product(size_t n, const vd *a, size_t i, size_t j, 
     }
 }
 
-/* Cholesky's factor in place of the lower triangle; its diagonal is inverted. n: a multiple of TILE. Where no more than
- * `least` of a diagonal value is left, that is rounding: such an unknown stays as it is in this step. */
+/* Cholesky's factor in place of the lower triangle; its diagonal is inverted. n: a multiple of TILE. A diagonal value
+ * of which no more than `least` is left is only rounding: its unknown does not change in this step. */
 static inline void factorise(size_t n, vd *a, vd least)
 {
     for (size_t j = 0; j < n; j += TILE) {

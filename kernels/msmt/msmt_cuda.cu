@@ -1,5 +1,5 @@
-/* Deconvolution on the GPU: a first kernel makes the right-hand sides and a list of the voxels with a signal, a second
- * one takes them from the list (msmt_voxels.cuh). In double precision throughout, as on the CPU. */
+/* Deconvolution on the GPU: a first kernel makes the right-hand sides and a list of the voxels with a signal; a second
+ * kernel takes them from the list (msmt_voxels.cuh). In double precision throughout, as on the CPU. */
 #include <string.h>
 
 #include "common/arena.h"

@@ -1,4 +1,4 @@
-/* What does not depend on the voxel, one call's arrays, and what a block of voxels leaves.
+/* The voxel-independent plan, one call's arrays, and the results of a block of voxels.
  *
  * The unknowns x are the tensor's values times the square root of their multiplicity (Bombieri's basis, in which the
  * harmonics' norms differ least), then the tissues' amounts. */
@@ -24,7 +24,7 @@ enum {
  * point's stationarity residual that is left. */
 #define MSMT_GAP 1e-12
 #define MSMT_LEFT 1e-9
-/* What is left of a diagonal value of the Hessian in its factor counts from this part of it on. */
+/* A pivot of the Hessian's factor counts if it is at least this part of its diagonal value. */
 #define MSMT_PIVOT 1e-18
 /* The first point's gap, as a part of the unconstrained objective. */
 #define MSMT_FIRST_GAP 0.01
@@ -36,7 +36,7 @@ typedef struct msmt_plan {
     int order;
     size_t terms, tissues, unknowns, padded, moments, directions;
     size_t rows;
-    double scale[MSMT_UNKNOWNS]; /* what an unknown is to be multiplied with for the output */
+    double scale[MSMT_UNKNOWNS]; /* factors of the unknowns for the output */
     double inside[MSMT_UNKNOWNS]; /* a point inside of the cone: an isotropic tensor and some of each tissue */
     size_t side;                 /* of the tensor's matrix, where it is held positive semidefinite; else 0 */
     int entry[MSMT_SIDE * MSMT_SIDE]; /* which unknown each of its entries holds, ... */

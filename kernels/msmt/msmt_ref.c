@@ -146,21 +146,12 @@ static long double newton(barrier *b, long double t)
     return decrement;
 }
 
-/* N and the rows. The ridge is that of the problem: the squared norm of harmonics and amounts. */
-static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b)
+/* N. The ridge is that of the problem: the squared norm of harmonics and amounts. */
+static void make_normal(const msmt_args *args, const double *to_sh, const double *from_sh, barrier *b)
 {
     const hot_msmt_problem *problem = args->problem;
     const size_t terms = args->plan->terms, rows = problem->rows;
-    double to_sh[MSMT_TERMS * MSMT_TERMS], from_sh[MSMT_TERMS * MSMT_TERMS];
     double largest = 0;
-    int exponents[3 * MSMT_TERMS], half[3 * SIDE];
-    double multiplicity[MSMT_TERMS], own[3 * 512];
-    hot_status status = hot_symtensor_to_sh(context, problem->order, to_sh);
-    if (status == HOT_OK)
-        status = hot_sh_to_symtensor(context, problem->order, from_sh);
-    if (status != HOT_OK)
-        return status;
-    b->n = terms + problem->tissues;
     for (size_t i = 0; i < b->n; i++) {
         double sum = 0;
         for (size_t r = 0; r < rows; r++) {
@@ -180,6 +171,11 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
             for (size_t k = 0; k < terms && i < terms && j < terms; k++)
                 b->normal[i][j] += (long double)ridge * to_sh[k * terms + i] * to_sh[k * terms + j];
         }
+}
+
+/* A point inside of the cone: the isotropic tensor and equal amounts, of energy 1. */
+static void make_start(size_t terms, const double *from_sh, barrier *b)
+{
     long double energy = 0;
     for (size_t i = 0; i < b->n; i++)
         b->start[i] = i < terms ? from_sh[i * terms] : 1;
@@ -188,16 +184,14 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
             energy += b->start[i] * b->normal[i][j] * b->start[j];
     for (size_t i = 0; i < b->n; i++)
         b->start[i] /= sqrtl(energy);
-    hot_symtensor_exponents(problem->order, 3, exponents);
-    hot_symtensor_exponents(problem->order / 2, 3, half);
-    for (size_t p = 0; p < b->side; p++)
-        for (size_t q = 0; q < b->side; q++)
-            for (size_t t = 0; t < terms; t++)
-                if (half[3 * p] + half[3 * q] == exponents[3 * t] &&
-                    half[3 * p + 1] + half[3 * q + 1] == exponents[3 * t + 1])
-                    b->value[p][q] = (int)t;
-    if (b->rows == 0)
-        return HOT_OK;
+}
+
+/* The rows: values of the form in directions, then the amounts. */
+static void make_rows(const msmt_args *args, const int *exponents, barrier *b)
+{
+    const hot_msmt_problem *problem = args->problem;
+    const size_t terms = args->plan->terms;
+    double multiplicity[MSMT_TERMS], own[3 * 512];
     hot_symtensor_multiplicity(problem->order, 3, multiplicity);
     if (!problem->direction)
         hot_sphere_lattice(args->plan->directions, own);
@@ -215,6 +209,32 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
                 b->row[r][i] *= powl((long double)v[d] / length, exponents[3 * i + (size_t)d]);
         }
     }
+}
+
+static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b)
+{
+    const hot_msmt_problem *problem = args->problem;
+    const size_t terms = args->plan->terms;
+    double to_sh[MSMT_TERMS * MSMT_TERMS], from_sh[MSMT_TERMS * MSMT_TERMS];
+    int exponents[3 * MSMT_TERMS], half[3 * SIDE];
+    hot_status status = hot_symtensor_to_sh(context, problem->order, to_sh);
+    if (status == HOT_OK)
+        status = hot_sh_to_symtensor(context, problem->order, from_sh);
+    if (status != HOT_OK)
+        return status;
+    b->n = terms + problem->tissues;
+    make_normal(args, to_sh, from_sh, b);
+    make_start(terms, from_sh, b);
+    hot_symtensor_exponents(problem->order, 3, exponents);
+    hot_symtensor_exponents(problem->order / 2, 3, half);
+    for (size_t p = 0; p < b->side; p++)
+        for (size_t q = 0; q < b->side; q++)
+            for (size_t t = 0; t < terms; t++)
+                if (half[3 * p] + half[3 * q] == exponents[3 * t] &&
+                    half[3 * p + 1] + half[3 * q + 1] == exponents[3 * t + 1])
+                    b->value[p][q] = (int)t;
+    if (b->rows > 0)
+        make_rows(args, exponents, b);
     return HOT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* What the GPU needs of the plan beside its large matrices: in memory of the GPU, the same for all voxels. */
+/* The plan's small tables, in memory of the GPU, the same for all voxels. */
 #ifndef HOT_MSMT_TABLES_H
 #define HOT_MSMT_TABLES_H
 

@@ -125,7 +125,7 @@ static void begin(const msmt_plan *plan, size_t rows, vd size, lanes_state *l)
         l->matrix.z[i] = i % (plan->side + 1) == 0 ? MSMT_FIRST_GAP * size / sum : vsetd(0);
 }
 
-/* The largest of what the conditions of a minimum leave: stationarity, s < 0, and the gap. (The matrix is positive
+/* The largest residual of the conditions of a minimum: stationarity, s < 0, and the gap. (The matrix is positive
  * definite by its factor.) */
 static vd conditions(const msmt_plan *plan, const vd *g, size_t rows, vd size, lanes_state *l)
 {
@@ -156,6 +156,20 @@ static vd lift_of(const msmt_plan *plan, const vd *x)
     return trace * plan->rounding;
 }
 
+static void lay_out(const msmt_plan *plan, double *scratch, lanes_state *l)
+{
+    const size_t n = plan->padded, rows = plan->directions + plan->tissues;
+    l->x = take(&scratch, n), l->step = take(&scratch, n), l->gradient = take(&scratch, n);
+    l->moments = take(&scratch, MSMT_MOMENTS);
+    l->hessian = take(&scratch, n * n);
+    l->s = take(&scratch, rows), l->u = take(&scratch, rows), l->inverse = take(&scratch, rows);
+    l->ds = take(&scratch, rows), l->du = take(&scratch, rows), l->target = take(&scratch, rows);
+    vd **const matrices[] = {&l->matrix.s,       &l->matrix.z,      &l->matrix.ds, &l->matrix.dz,
+                             &l->matrix.inverse, &l->matrix.target, &l->matrix.a,  &l->matrix.b};
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+        *matrices[i] = take(&scratch, plan->side * plan->side);
+}
+
 void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double *scratch, double *x_out,
                            double *residual)
 {
@@ -163,15 +177,7 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
     const size_t side = plan->side, entries = side * side;
     lanes_state l;
     semidefinite *m = &l.matrix;
-    l.x = take(&scratch, n), l.step = take(&scratch, n), l.gradient = take(&scratch, n);
-    l.moments = take(&scratch, MSMT_MOMENTS);
-    l.hessian = take(&scratch, n * n);
-    l.s = take(&scratch, rows), l.u = take(&scratch, rows), l.inverse = take(&scratch, rows);
-    l.ds = take(&scratch, rows), l.du = take(&scratch, rows), l.target = take(&scratch, rows);
-    vd **const matrices[] = {&l.matrix.s, &l.matrix.z, &l.matrix.ds, &l.matrix.dz, &l.matrix.inverse, &l.matrix.target,
-                             &l.matrix.a, &l.matrix.b};
-    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
-        *matrices[i] = take(&scratch, entries);
+    lay_out(plan, scratch, &l);
     const vd *g = (const vd *)right_in, zero = vsetd(0), one = vsetd(1);
     vd left = one;
     if (plan->directions == 0 && plan->side == 0) {

@@ -1,7 +1,7 @@
-/* The interior-point method of msmt_variant.h, a voxel per warp. What a voxel has is in shared memory; its rows are
- * dealt to the lanes. V voxels make a block: their products with the directions' forms and moments are made by all its
- * threads, so that a value of these matrices, which lie in the GPU's second cache, is read once for V voxels. A voxel
- * that has come to its end makes room for the next one of the list at once. */
+/* The interior-point method of msmt_variant.h, a voxel per warp. A voxel's arrays are in shared memory; the lanes share
+ * its rows. V voxels make a block: their products with the directions' forms and moments are made by all its threads,
+ * so that a value of these matrices, which stay in the GPU's second-level cache, is read once for V voxels. A voxel
+ * that has converged makes room for the next of the list at once. */
 #ifndef HOT_MSMT_VOXELS_CUH
 #define HOT_MSMT_VOXELS_CUH
 
@@ -188,7 +188,7 @@ template <int SIDE> __device__ inline void aim(const msmt_device &d, double gap,
     }
 }
 
-/* The second step is made; returns what is left of the first point's stationarity residual. */
+/* Takes the second step; returns the remaining part of the first point's stationarity residual. */
 template <int SIDE> __device__ inline double advance(const msmt_device &d, const warp_voxel &v)
 {
     const int rows = d.directions + d.tissues, lane = lane_of_warp();

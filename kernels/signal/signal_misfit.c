@@ -5,6 +5,7 @@
  * variance stands beside the noise's; the fits are made without them. */
 #include <math.h>
 
+#include "common/linear.h"
 #include "signal_plan.h"
 #include "symtensor/sphere.h"
 
@@ -22,45 +23,16 @@ static void fill_harmonics(const float *g, size_t volumes, float *functions)
     double d[3 * SIGNAL_MISFIT], L[SIGNAL_MISFIT][SIGNAL_MISFIT];
     hot_sphere_lattice(SIGNAL_MISFIT, d);
     for (int i = 0; i < SIGNAL_MISFIT; i++)
-        for (int j = 0; j <= i; j++) {
-            double a = legendre_4(d[3 * i] * d[3 * j] + d[3 * i + 1] * d[3 * j + 1] + d[3 * i + 2] * d[3 * j + 2]);
-            for (int p = 0; p < j; p++)
-                a -= L[i][p] * L[j][p];
-            L[i][j] = i == j ? sqrt(a) : a / L[j][j];
-        }
+        for (int j = 0; j <= i; j++)
+            L[i][j] = legendre_4(d[3 * i] * d[3 * j] + d[3 * i + 1] * d[3 * j + 1] + d[3 * i + 2] * d[3 * j + 2]);
+    hot_cholesky_factor(SIGNAL_MISFIT, SIGNAL_MISFIT, L[0], 0);
     for (size_t v = 0; v < volumes; v++) {
         double value[SIGNAL_MISFIT];
-        for (int i = 0; i < SIGNAL_MISFIT; i++) {
+        for (int i = 0; i < SIGNAL_MISFIT; i++)
             value[i] = legendre_4(dot(d + 3 * i, g + 3 * v));
-            for (int p = 0; p < i; p++)
-                value[i] -= L[i][p] * value[p];
-            value[i] /= L[i][i];
+        hot_cholesky_forward(SIGNAL_MISFIT, SIGNAL_MISFIT, L[0], value);
+        for (int i = 0; i < SIGNAL_MISFIT; i++)
             functions[v * SIGNAL_MISFIT + (size_t)i] = (float)value[i];
-        }
-    }
-}
-
-/* Eigenvalues (on the diagonal) and eigenvectors (columns of V) of a symmetric matrix, by Jacobi's rotations. */
-static void diagonalise(double C[SIGNAL_MISFIT][SIGNAL_MISFIT], double V[SIGNAL_MISFIT][SIGNAL_MISFIT])
-{
-    enum { N = SIGNAL_MISFIT, SWEEPS = 12 };
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++)
-            V[i][j] = i == j;
-    for (int rotation = 0; rotation < SWEEPS * N * N; rotation++) {
-        const int p = rotation / N % N, q = rotation % N;
-        if (p >= q || C[p][q] == 0)
-            continue;
-        const double angle = 0.5 * atan2(2 * C[p][q], C[q][q] - C[p][p]), c = cos(angle), s = sin(angle);
-        for (int i = 0; i < N; i++) {
-            const double a = C[i][p], b = C[i][q], v = V[i][p], w = V[i][q];
-            C[i][p] = c * a - s * b, C[i][q] = s * a + c * b;
-            V[i][p] = c * v - s * w, V[i][q] = s * v + c * w;
-        }
-        for (int i = 0; i < N; i++) {
-            const double a = C[p][i], b = C[q][i];
-            C[p][i] = c * a - s * b, C[q][i] = s * a + c * b;
-        }
     }
 }
 
@@ -69,7 +41,8 @@ void hot_signal_fill_misfit(const signal_scheme *s, float *functions, signal_lea
     fill_harmonics(s->g, (size_t)s->volumes, functions);
     learned->misfit = functions;
     for (int shell = 0; shell < s->shells; shell++) {
-        double C[SIGNAL_MISFIT][SIGNAL_MISFIT] = {{0}}, V[SIGNAL_MISFIT][SIGNAL_MISFIT], row[SIGNAL_MISFIT];
+        double C[SIGNAL_MISFIT][SIGNAL_MISFIT] = {{0}}, V[SIGNAL_MISFIT][SIGNAL_MISFIT];
+        double values[SIGNAL_MISFIT], row[SIGNAL_MISFIT];
         /* the response's mean square of degree 4: P_4's is 1/9, its highest coefficient 35/8 */
         const double amplitude = HOT_SIGNAL_MISFIT_SHARE * (double)s->zonal[shell][2][2] / (35 / 8.0);
         const double variance = amplitude * amplitude / 9;
@@ -77,7 +50,7 @@ void hot_signal_fill_misfit(const signal_scheme *s, float *functions, signal_lea
             for (int a = 0; a < SIGNAL_MISFIT; a++)
                 for (int b = 0; b < SIGNAL_MISFIT; b++)
                     C[a][b] += (double)functions[j * SIGNAL_MISFIT + a] * functions[j * SIGNAL_MISFIT + b];
-        diagonalise(C, V);
+        hot_symmetric_eigen(SIGNAL_MISFIT, C[0], values, V[0]);
         /* orthonormal over the shell's volumes: then the covariance's inverse is a number for each function */
         for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
             for (int a = 0; a < SIGNAL_MISFIT; a++)
@@ -85,11 +58,11 @@ void hot_signal_fill_misfit(const signal_scheme *s, float *functions, signal_lea
             for (int a = 0; a < SIGNAL_MISFIT; a++) {
                 double sum = 0;
                 for (int b = 0; b < SIGNAL_MISFIT; b++)
-                    sum += V[b][a] * row[b];
-                functions[j * SIGNAL_MISFIT + a] = C[a][a] > 1e-6 ? (float)(sum / sqrt(C[a][a])) : 0;
+                    sum += V[a][b] * row[b];
+                functions[j * SIGNAL_MISFIT + a] = values[a] > 1e-6 ? (float)(sum / sqrt(values[a])) : 0;
             }
         }
         for (int a = 0; a < SIGNAL_MISFIT; a++)
-            learned->misfit_variance[shell][a] = C[a][a] > 1e-6 ? (float)(variance * C[a][a]) : 0;
+            learned->misfit_variance[shell][a] = values[a] > 1e-6 ? (float)(variance * values[a]) : 0;
     }
 }

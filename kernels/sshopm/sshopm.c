@@ -36,8 +36,6 @@ hot_status hot_sshopm_check_options(hot_context *context, const hot_sshopm_optio
     hot_status status = hot_option_choice(context, "shift", (int)options->shift, HOT_SHIFT_NONE + 1);
     if (status == HOT_OK)
         status = hot_option_choice(context, "seek", (int)options->seek, HOT_ALL_PAIRS + 1);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "basin", options->basin, 2);
     if (status == HOT_OK && !isfinite(options->alpha))
         status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "alpha", "a shift is finite, not %g",
                                             options->alpha);
@@ -69,7 +67,6 @@ static hot_status read_options(hot_context *context, const hot_sshopm_options *g
     args->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
     args->exact = options.tolerance == HOT_ZERO;
     args->change = args->exact || options.change == HOT_ZERO ? 0 : options.change;
-    args->basin = options.basin != 0;
     args->max_iterations = options.max_iterations ? options.max_iterations : 1000;
     return HOT_OK;
 }

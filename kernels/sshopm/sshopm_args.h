@@ -20,7 +20,6 @@ typedef struct hot_sshopm_args {
     double change;       /* > 0: stop on the change of lambda instead */
     int exact;           /* 1: run max_iterations whatever the residual */
     int max_iterations;
-    int basin;           /* 1: starts may be settled by the basin test (basin.h) */
     int order, dim;
     size_t unique;       /* values of a packed tensor */
     size_t count, stride, starts;
@@ -38,8 +37,8 @@ static inline size_t hot_sshopm_batch_count(const hot_sshopm_args *args)
     return args->batch ? args->batch : args->count;
 }
 
-/* What one tensor's scaling is: values times 2^-exponent have their largest |value| * multiplicity in [1, 2), so that
- * nothing overflows or vanishes on the way, whatever the units. */
+/* One tensor's scaling: values times 2^-exponent have their largest |value| * multiplicity in [1, 2), so that nothing
+ * overflows or vanishes on the way, whatever the units. */
 typedef struct hot_sshopm_scale {
     int special;  /* 0 ordinary, 1 all zero, 2 with NaN or Inf */
     int exponent;

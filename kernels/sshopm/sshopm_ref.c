@@ -6,7 +6,7 @@
 #include "symtensor/symtensor_ref.h"
 #include "sshopm_args.h"
 
-/* The table: for each unique value, its exponents and how many of the n^m tuples it stands for. */
+/* The table: for each unique value, its exponents and how many of the n^m tuples it represents. */
 typedef struct monomials {
     int order, dim;
     size_t unique;

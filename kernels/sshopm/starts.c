@@ -37,7 +37,7 @@ void hot_starts_even(size_t count, double *starts)
 {
     HOT_ENTRY(NULL);
     /* Equal steps in z make equal areas; the golden angle keeps neighbours apart. Between z = 0 and 1: each point
-     * stands for itself and its mirror image. */
+     * represents also its mirror image. */
     const double golden = 2.39996322972865332223;
     for (size_t s = 0; starts && s < count; s++) {
         double z = 1 - ((double)s + 0.5) / (double)count, r = sqrt(1 - z * z);

@@ -6,10 +6,10 @@
  *   #define HOT_COEF float     the tensor's values: HOT_SCALAR (one tensor for all lanes) or HOT_REAL (one per lane)
  *   #define HOT_FORM(name)     the names made: name##_4_f32, say
  *
- * The class of x^(m-s) y^(s-t) z^t stands at s(s+1)/2 + t; its neighbours one order up, with one more x, y or z, stand
- * at the same place, at (s+1)(s+2)/2 + t and one after that. So A x^(m-1) is one pass over the monomials of order m-1,
- * each weighted with its multiplicity once and used three times, on the packed tensor as it is (no scaled copy):
- * the shared monomials of the Ballard paper's section V-D ("common subexpression elimination"). */
+ * The class of x^(m-s) y^(s-t) z^t has index s(s+1)/2 + t; its neighbours one order up, with one more x, y or z, have
+ * the same index, (s+1)(s+2)/2 + t and one more. So A x^(m-1) is one pass over the monomials of order m-1, each
+ * weighted with its multiplicity once and used three times, on the packed tensor itself (no scaled copy): the shared
+ * monomials of the Ballard paper's section V-D ("common subexpression elimination"). */
 #include "common/portable.h"
 
 /* The monomials of `degree` (< HOT_ORDER), times their multiplicities, in lexicographic order. */

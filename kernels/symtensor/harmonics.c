@@ -83,7 +83,7 @@ hot_status hot_sh_values_f64(int order, size_t count, const double *directions, 
         double x = directions[0], y = directions[1], z = directions[2];
         double re = 1, im = 0, diagonal = 1; /* (x + iy)^m; (2m - 1)!! */
         for (int m = 0; m <= order; m++) {
-            /* P_l^m / sin^m by the three-term recurrence in l; the sine stands in (x + iy)^m. */
+            /* P_l^m / sin^m by the three-term recurrence in l; the sine is part of (x + iy)^m. */
             double before = 0, now = diagonal;
             for (int l = m; l <= order; l++) {
                 if (l % 2 == 0) {
@@ -158,7 +158,7 @@ hot_status hot_symtensor_to_sh(hot_context *context, int order, double *matrix)
     hot_symtensor_exponents(order, 3, exponents);
     for (int l = 0; l <= order; l += 2)
         for (int m = -l; m <= l; m++) {
-            /* As a polynomial of its own degree l: the fewest terms, the least cancellation. */
+            /* As a polynomial of degree l: the fewest terms, the least cancellation. */
             harmonic_polynomial(l, l, m, polynomial);
             for (size_t j = 0; j < terms; j++) {
                 const int *k = exponents + 3 * j;

@@ -1,4 +1,4 @@
-/* Points on the half sphere z >= 0, and which of v and -v lies on it. */
+/* Points on the half sphere z >= 0, and which of v and -v is on it. */
 #ifndef HOT_SYMTENSOR_SPHERE_H
 #define HOT_SYMTENSOR_SPHERE_H
 
@@ -19,7 +19,7 @@ HOT_API void hot_sphere_lattice(size_t count, double *points);
 }
 #endif
 
-/* Whether (x, y, z), not zero, is on the half sphere that stands for the whole: z > 0, then y > 0, then x > 0. */
+/* Whether (x, y, z), not zero, is on the half sphere that represents the whole: z > 0, then y > 0, then x > 0. */
 HOT_FN int hot_sphere_upper(float x, float y, float z) { return z > 0 || (z == 0 && (y > 0 || (y == 0 && x > 0))); }
 
 #endif

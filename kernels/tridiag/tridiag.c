@@ -14,49 +14,6 @@
 static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu,
                                       HOT_CUDA_BACKEND(hot_tridiag_cuda), 1};
 
-double hot_tridiag_a(const hot_tridiag_args *args, size_t i, size_t at)
-{
-    size_t place = i * args->stride + at;
-    return args->f64 ? ((const double *)args->diagonal)[place] : (double)((const float *)args->diagonal)[place];
-}
-
-double hot_tridiag_b(const hot_tridiag_args *args, size_t i, size_t at)
-{
-    size_t place = i * args->stride + at;
-    return args->f64 ? ((const double *)args->off)[place] : (double)((const float *)args->off)[place];
-}
-
-int hot_tridiag_finite(const hot_tridiag_args *args, size_t i)
-{
-    for (size_t k = 0; k < args->n; k++)
-        if (!isfinite(hot_tridiag_a(args, i, k)) || (k + 1 < args->n && !isfinite(hot_tridiag_b(args, i, k))))
-            return 0;
-    return 1;
-}
-
-void hot_tridiag_blank(const hot_tridiag_args *args, size_t i, size_t from)
-{
-    for (size_t k = from; k < args->width; k++) {
-        if (args->f64)
-            ((double *)args->values)[i * args->width + k] = NAN;
-        else
-            ((float *)args->values)[i * args->width + k] = NAN;
-    }
-}
-
-/* Neighbours may have met the tolerance in the wrong order. */
-void hot_tridiag_ascend(const hot_tridiag_args *args, size_t i, size_t many)
-{
-    double *wide = (double *)args->values + i * args->width;
-    float *narrow = (float *)args->values + i * args->width;
-    for (size_t k = 1; k < many; k++) {
-        if (args->f64)
-            wide[k] = fmax(wide[k], wide[k - 1]);
-        else
-            narrow[k] = fmaxf(narrow[k], narrow[k - 1]);
-    }
-}
-
 static hot_status take_options(hot_context *context, const hot_tridiag_options *options, hot_tridiag_args *args)
 {
     hot_tridiag_options *mine = &args->options;
@@ -91,7 +48,7 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
     }
     if (args->width < wanted)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "tridiag: rows of %zu values do not hold the %zu asked for", args->width, wanted);
+                                "tridiag: rows of %zu values cannot hold %zu eigenvalues", args->width, wanted);
     return HOT_OK;
 }
 

@@ -30,11 +30,11 @@ typedef struct hot_tridiag_matrix {
     double low, high;      /* all eigenvalues of the scaled matrix lie strictly between them */
     double absolute, relative; /* tolerances for the scaled matrix; complete */
     double *a, *b2;        /* n; n - 1. b2 is at least the smallest normal number: a zero pivot is then harmless */
-    const hot_context *context; /* of a large matrix, whose counts ask whether the call is cancelled; else NULL */
+    const hot_context *context; /* of a large matrix, whose counts check for cancellation; else NULL */
     float *a32, *b2_32;    /* the same in single precision, when it will do; else NULL */
 } hot_tridiag_matrix;
 
-/* How many eigenvalues lie below each of the `lanes` shifts. */
+/* How many eigenvalues are below each of the `lanes` shifts. */
 typedef void hot_tridiag_count_f64(const hot_tridiag_matrix *matrix, const double *shifts, int64_t *counts);
 typedef void hot_tridiag_count_f32(const hot_tridiag_matrix *matrix, const float *shifts, int64_t *counts);
 

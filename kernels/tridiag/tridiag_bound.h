@@ -1,12 +1,11 @@
-/* How many eigenvalues of a symmetric tridiagonal matrix lie below a bound: low <= lambda < high has to hold where an
- * eigenvalue is the bound, as it often is with diagonal matrices, graphs and other matrices of small integers.
+/* How many eigenvalues of a symmetric tridiagonal matrix are below a bound: low <= lambda < high must hold if an
+ * eigenvalue equals the bound, which is common with diagonal matrices, graphs and other matrices of small integers.
  *
  * The pivots d_k = (a_k - x) - b_k^2 / d_(k-1) have the signs of the eigenvalues of T - x. They are computed in double
  * with a bound of their error (a running error analysis: Higham, Accuracy and Stability of Numerical Algorithms,
  * section 3.3). If a pivot is not larger than that, its sign is not known, and all is done again in pairs of doubles,
- * about 100 bits (Dekker 1971); there a pivot that cannot be told from 0 is 0. A last pivot of 0 is an eigenvalue
- * equal to
- * the bound, and not below it. Off-diagonals of 0 divide the matrix. The CPU and the GPU count alike. */
+ * about 100 bits (Dekker 1971); there a pivot within its error of 0 counts as 0. A last pivot of 0 is an eigenvalue
+ * equal to the bound, and not below it. Off-diagonals of 0 divide the matrix. The CPU and the GPU count alike. */
 #ifndef HOT_TRIDIAG_BOUND_H
 #define HOT_TRIDIAG_BOUND_H
 
@@ -132,7 +131,7 @@ HOT_FN int64_t tridiag_below_carefully(const hot_tridiag_given *matrix, double x
     return below;
 }
 
-/* How many eigenvalues lie below x, which may be infinite. The matrix holds finite values. */
+/* How many eigenvalues are below x, which may be infinite. The matrix holds finite values. */
 HOT_FN int64_t tridiag_below(const hot_tridiag_given *matrix, double x)
 {
     if (isinf(x))

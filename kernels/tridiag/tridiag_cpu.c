@@ -1,4 +1,4 @@
-/* Tridiagonal eigenvalues on the CPU: LAPACK for all of them, multisection for parts and where there is no LAPACK. */
+/* Tridiagonal eigenvalues on the CPU: LAPACK for all of them, multisection for parts and without LAPACK. */
 #include <float.h>
 #include <math.h>
 #include <omp.h>
@@ -93,58 +93,85 @@ static int settled(const hot_tridiag_matrix *matrix, double low, double high)
     return high - low <= tolerance || !(middle > low && middle < high);
 }
 
-/* Eigenvalues first ... first + many - 1 (many <= the shifts of a count) by multisection. Those that share an interval
- * share the points in it. */
+/* Brackets of `many` eigenvalues from number `first` on. Those that share an interval share the points in it. */
+typedef struct brackets {
+    const hot_tridiag_matrix *matrix;
+    size_t first;
+    int many;
+    double low[HOT_TRIDIAG_SHIFTS_MAX], high[HOT_TRIDIAG_SHIFTS_MAX];
+} brackets;
+
+/* The first bracket after j that is another interval. */
+static int next_interval(const brackets *b, int j)
+{
+    int next = j + 1;
+    while (next < b->many && b->low[next] == b->low[j] && b->high[next] == b->high[j])
+        next++;
+    return next;
+}
+
+/* `each` points for every open eigenvalue. Returns how many there are. */
+static int place_points(const brackets *b, int each, double *x)
+{
+    int used = 0;
+    for (int j = 0, next; j < b->many; j = next) {
+        next = next_interval(b, j);
+        if (settled(b->matrix, b->low[j], b->high[j]))
+            continue;
+        const int points = each * (next - j);
+        for (int p = 1; p <= points; p++)
+            x[used++] = b->low[j] + (b->high[j] - b->low[j]) * p / (points + 1);
+    }
+    return used;
+}
+
+/* Narrows the brackets by the counts at the points. Returns how many are open still. */
+static int narrow(brackets *b, int each, const double *x, const int64_t *counts)
+{
+    int used = 0, open = 0;
+    for (int j = 0, next; j < b->many; j = next) {
+        const double from = b->low[j], to = b->high[j];
+        next = next_interval(b, j);
+        if (settled(b->matrix, from, to))
+            continue;
+        const int end = used + each * (next - j);
+        int at = used;
+        for (int e = j; e < next; e++) {
+            while (at < end && counts[at] <= (int64_t)b->first + e)
+                at++;
+            if (at > used)
+                b->low[e] = fmax(from, x[at - 1]);
+            if (at < end)
+                b->high[e] = fmin(to, x[at]);
+        }
+        for (int e = j; e < next; e++)
+            open += !settled(b->matrix, b->low[e], b->high[e]);
+        used = end;
+    }
+    return open;
+}
+
+/* Eigenvalues first ... first + many - 1 (many <= the shifts of a count) by multisection. */
 static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix, size_t first, int many,
                        double *values)
 {
     const int shifts = matrix->a32 ? variant->shifts_f32 : variant->shifts_f64;
-    double low[HOT_TRIDIAG_SHIFTS_MAX], high[HOT_TRIDIAG_SHIFTS_MAX], x[HOT_TRIDIAG_SHIFTS_MAX];
+    brackets b = {.matrix = matrix, .first = first, .many = many};
+    double x[HOT_TRIDIAG_SHIFTS_MAX];
     int64_t counts[HOT_TRIDIAG_SHIFTS_MAX];
     int open = 0;
     for (int j = 0; j < many; j++) {
-        low[j] = matrix->a32 ? (double)(float)matrix->low : matrix->low;
-        high[j] = matrix->a32 ? (double)(float)matrix->high : matrix->high;
-        open += !settled(matrix, low[j], high[j]);
+        b.low[j] = matrix->a32 ? (double)(float)matrix->low : matrix->low;
+        b.high[j] = matrix->a32 ? (double)(float)matrix->high : matrix->high;
+        open += !settled(matrix, b.low[j], b.high[j]);
     }
     while (open > 0 && !(matrix->context && hot_context_cancelled(matrix->context))) {
         const int each = shifts / open; /* points per open eigenvalue, at least 1 */
-        int used = 0;
-        for (int j = 0, next; j < many; j = next) {
-            for (next = j + 1; next < many && low[next] == low[j] && high[next] == high[j]; next++)
-                ;
-            if (settled(matrix, low[j], high[j]))
-                continue;
-            const int points = each * (next - j);
-            for (int p = 1; p <= points; p++)
-                x[used++] = low[j] + (high[j] - low[j]) * p / (points + 1);
-        }
-        count_at(variant, matrix, used, x, counts);
-        used = 0;
-        open = 0;
-        for (int j = 0, next; j < many; j = next) {
-            const double from = low[j], to = high[j];
-            for (next = j + 1; next < many && low[next] == from && high[next] == to; next++)
-                ;
-            if (settled(matrix, from, to))
-                continue;
-            const int end = used + each * (next - j);
-            int at = used;
-            for (int e = j; e < next; e++) {
-                while (at < end && counts[at] <= (int64_t)first + e)
-                    at++;
-                if (at > used)
-                    low[e] = fmax(from, x[at - 1]);
-                if (at < end)
-                    high[e] = fmin(to, x[at]);
-            }
-            for (int e = j; e < next; e++)
-                open += !settled(matrix, low[e], high[e]);
-            used = end;
-        }
+        count_at(variant, matrix, place_points(&b, each, x), x, counts);
+        open = narrow(&b, each, x, counts);
     }
     for (int j = 0; j < many; j++)
-        values[j] = low[j] + (high[j] - low[j]) / 2;
+        values[j] = b.low[j] + (b.high[j] - b.low[j]) / 2;
 }
 
 static void store(const hot_tridiag_args *args, const hot_tridiag_matrix *matrix, size_t at, double value)

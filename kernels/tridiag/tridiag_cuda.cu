@@ -1,13 +1,13 @@
 /* Tridiagonal eigenvalues on the GPU: a grid of shifts over Gerschgorin's interval, a thread each, brackets every
- * eigenvalue at once; then groups of 1 to 16 lanes narrow the bracket of one eigenvalue each, with as many points per
- * sweep as they are lanes. Nothing has to wait for anything but its own bracket, so that all sweeps are one launch.
+ * eigenvalue at once; then groups of 1 to 16 lanes narrow the bracket of one eigenvalue each, with one point per lane
+ * in each sweep. A group waits for no other, so that all sweeps are one launch.
  *
  * Counts come from the three-term recurrence p_i = (a_i - x) p_(i-1) - b_(i-1)^2 p_(i-2) without divisions: eigenvalues
  * below x are sign changes. Its chain is one fused multiply-add per step, where the quotients have a division. It is
  * scaled by a power of two every few steps; off-diagonals below rounding are lifted to where it cannot vanish in
- * between, and should it vanish all the same the count is done again by quotients. With relative accuracy asked for,
- * quotients do it all. A count that rounding leaves out of order does no harm: a bracket is kept by the two counts at
- * its own ends. */
+ * between, and should it vanish all the same the count is done again by quotients. For relative accuracy all counts use
+ * quotients. A count that rounding leaves out of order does no harm: a bracket is kept by the two counts at its own
+ * ends. */
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <math.h>
@@ -101,7 +101,8 @@ static __device__ double block_reduce(double value, bool smallest, double *per_w
     return value;
 }
 
-/* A block per matrix: the scale, the interval, the entries. IN: the caller's type, T: what is counted in. */
+/* A block per matrix: the scale, the interval, the entries. IN: the caller's type, T: the type of the counts'
+ * arithmetic. */
 template <typename IN, typename T, bool EXACT>
 __global__ void __launch_bounds__(PREPARE_THREADS)
     tridiag_prepare(const __grid_constant__ tridiag_plan plan, const IN *diagonal, const IN *off)
@@ -160,7 +161,7 @@ __global__ void __launch_bounds__(PREPARE_THREADS)
     }
 }
 
-/* Of a range of values: which eigenvalues lie in it. Two threads per matrix. */
+/* Of a range of values: which eigenvalues are in it. Two threads per matrix. */
 template <typename IN>
 __global__ void tridiag_range(const __grid_constant__ tridiag_plan plan, const IN *diagonal, const IN *off)
 {
@@ -241,7 +242,7 @@ __global__ void __launch_bounds__(THREADS) tridiag_sweeps(const __grid_constant_
         const T x = low + (high - low) * ((T)(lane + 1) * part);
         const int count = count_block<T, EXACT>(entries, plan.padded, x);
         const unsigned not_above = __ballot_sync(~0u, count <= index) >> shift & mask;
-        const int first = __ffs(~not_above) - 1; /* how many points lie below the eigenvalue */
+        const int first = __ffs(~not_above) - 1; /* how many points are below the eigenvalue */
         const T from = low, length = high - low;
         if (open && first < lanes)
             high = from + length * ((T)(first + 1) * part);
@@ -329,7 +330,7 @@ hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args 
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess)
-        return hot_cuda_status(context, error, "asking for its size");
+        return hot_cuda_status(context, error, "the size of the grid");
     *plan = tridiag_plan{};
     plan->options = args->options;
     plan->n = (int)args->n;

@@ -5,7 +5,7 @@
 #include "common/arena.h"
 #include "tridiag.h"
 
-/* What is known of a matrix once it is prepared. Everything but the exponent is of the scaled matrix. */
+/* A prepared matrix. Everything but the exponent is of the scaled matrix. */
 struct tridiag_info {
     double low, high, absolute, relative;
     int exponent, bad; /* bad: 1 NaN or Inf, 2 zero */

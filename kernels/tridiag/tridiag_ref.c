@@ -1,4 +1,4 @@
-/* Reference: bisection of Gerschgorin's interval for each eigenvalue by itself, in long double, to its last places. */
+/* Reference: bisection of Gerschgorin's interval for each eigenvalue separately, in long double, to its last places. */
 #include <float.h>
 #include <math.h>
 

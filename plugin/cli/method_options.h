@@ -34,8 +34,6 @@ void cli_method_options_init(cli_method_options *own);
     {"starts", CLI_SIZE, &(own).peaks.starts, "N", "sshopm: starting vectors per voxel; default 128", 1, 1e6},         \
     {"shift", CLI_TEXT, &(own).shift, "adaptive|none|VALUE",                                                           \
      "sshopm: the shift of SS-HOPM: just enough to climb (default), none, or a number of at least 0", 0, 0},           \
-    {"basin", CLI_FLAG, &(own).peaks.basin, NULL,                                                                      \
-     "sshopm with --shift none, on a GPU: settle a start as soon as its basin of attraction is known", 0, 0},          \
     {"noise_model", CLI_CHOICE, &(own).noise_model, "auto|rician|gaussian",                                            \
      "signal: the noise is that of magnitudes (rician), or symmetric about the signal (gaussian), as in data with "    \
      "negative samples; default: auto, by how many there are", 0, 0}

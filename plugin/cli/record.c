@@ -65,7 +65,7 @@ static const struct { const char *name; int flag; } harmless[] = {
     {"--model", 0}, {"--order", 0}, {"--response", 0}, {"--diffusivities", 0}, {"--regularise", 0},
     {"--known_b0", 0}, {"--weights", 0}, {"--positive", 1}, {"--constraint", 0}, {"--kernel", 0}, {"--normalise", 1},
     {"--method", 0}, {"--max_fibers", 0}, {"--threshold", 0}, {"--min_angle", 0}, {"--min_amplitude", 0},
-    {"--starts", 0}, {"--shift", 0}, {"--basin", 1}, {"--noise_model", 0}, {"--sigma", 0}, {"--samples", 0},
+    {"--starts", 0}, {"--shift", 0}, {"--noise_model", 0}, {"--sigma", 0}, {"--samples", 0},
     {"--outputs", 0}, {"--report", 1}, {"--learned", 0}, {"--seed", 0},
     {"--force_table", 1}};
 

@@ -5,9 +5,9 @@
 
 #include "check.h"
 #include "common/entry.h"
+#include "common/linear.h"
 #include "frames.h"
 #include "gather.h"
-#include "symmetric.h"
 
 enum { BATCH = 2048, COLUMNS_MAX = 7 };
 

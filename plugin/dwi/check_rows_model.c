@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "check_rows.h"
+#include "common/linear.h"
 #include "core/random.h"
-#include "symmetric.h"
 
 /* Tissues: diffusivities along and across, um^2/ms; and of what is isotropic. DEGREES: of harmonics, 0 2 4 6. */
 enum { TISSUES = 5, ISOTROPIC = 6, DEGREES = 4, NODES = 32, PERMUTATIONS = 20 };

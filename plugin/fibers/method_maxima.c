@@ -11,13 +11,9 @@ static hot_status find(hot_context *context, const hot_peaks_options *options, c
                                              .min_angle = hot_option_meaning(options->min_angle),
                                              .starts = options->starts, /* 0: scan and refine */
                                              .shift = options->shift,
-                                             .alpha = options->alpha,
-                                             .basin = options->basin};
-    const hot_status status = hot_directions_f32(context, &settings, args->order, args->count, args->rows + 1,
-                                                 args->stride, args->mask, args->peaks, NULL);
-    if (status == HOT_OK && options->basin && hot_context_device_used(context) != HOT_DEVICE_CUDA)
-        hot_context_log(context, HOT_LOG_NOTE, "the basin test was asked for and not used: only a GPU has it");
-    return status;
+                                             .alpha = options->alpha};
+    return hot_directions_f32(context, &settings, args->order, args->count, args->rows + 1, args->stride, args->mask,
+                              args->peaks, NULL);
 }
 
 const hot_peaks_method hot_peaks_maxima = {
@@ -40,7 +36,7 @@ const hot_peaks_method hot_peaks_sshopm = {
     .about = "the paper's pipeline (Ballard, Kolda, Plantenga 2011): SS-HOPM from many starts per voxel, on the GPU "
              "where there is one; the eigenvectors that it converges to are counted once, refined, and clustered into "
              "directions. With adc these do not lie on crossing fibres.",
-    .takes = "threshold min_angle min_amplitude starts shift basin basis frame ",
+    .takes = "threshold min_angle min_amplitude starts shift basis frame ",
     .max_fibers = 16,
     .order_max = 8,
     .threshold = 0.25,

@@ -50,7 +50,7 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
     const struct { const char *name; int is_set; } options[] = {
         {"threshold", peaks->threshold != 0}, {"min_angle", peaks->min_angle != 0},
         {"min_amplitude", peaks->min_amplitude != 0}, {"starts", peaks->starts > 0},
-        {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
+        {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE},
         {"sigma", signal->sigma != 0 || signal->sigma_map},
         {"noise_model", signal->noise_model != HOT_NOISE_AUTO}, {"samples", signal->samples != 0},
     };
@@ -69,17 +69,12 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
     if (status == HOT_OK)
         status = hot_option_choice(context, "shift", (int)peaks->shift, HOT_SHIFT_NONE + 1);
     if (status == HOT_OK)
-        status = hot_option_choice(context, "basin", peaks->basin, 2);
-    if (status == HOT_OK)
         status = hot_signal_find_check(context, signal);
     if (status != HOT_OK)
         return status;
     if (peaks->shift == HOT_SHIFT_FIXED && !(peaks->alpha >= 0 && isfinite(peaks->alpha)))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "shift",
                                           "it is adaptive, none or a number of at least 0, not %g", peaks->alpha);
-    if (peaks->basin && peaks->shift != HOT_SHIFT_NONE)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "basin",
-                                          "it works without a shift only; choose the shift none");
     return HOT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/linear.h"
 #include "signal_drawn.h"
 
 /* Unknowns: T; then d_1 to d_3, of which those in a group are equal (d_0 is 0). */
@@ -62,26 +63,6 @@ static void derive(const hot_drawn *drawn, int scaled, const int group[KMAX + 1]
         gradient[0] = 0;
 }
 
-/* Solves with a positive definite matrix: its Cholesky factor in its place, the solution in that of the right side. */
-static void solve(double a[UNKNOWNS][UNKNOWNS], double right[UNKNOWNS])
-{
-    for (int i = 0; i < UNKNOWNS; i++) {
-        for (int j = 0; j <= i; j++) {
-            for (int p = 0; p < j; p++)
-                a[i][j] -= a[i][p] * a[j][p];
-            a[i][j] = i == j ? sqrt(a[i][i]) : a[i][j] / a[j][j];
-        }
-        for (int j = 0; j < i; j++)
-            right[i] -= a[i][j] * right[j];
-        right[i] /= a[i][i];
-    }
-    for (int i = UNKNOWNS - 1; i >= 0; i--) {
-        for (int j = i + 1; j < UNKNOWNS; j++)
-            right[i] -= a[j][i] * right[j];
-        right[i] /= a[i][i];
-    }
-}
-
 /* Newton's method, with short steps far off. */
 static void fit(const hot_drawn *drawn, int scaled, const int group[KMAX + 1], double x[UNKNOWNS])
 {
@@ -90,7 +71,9 @@ static void fit(const hot_drawn *drawn, int scaled, const int group[KMAX + 1], d
     for (int step = 0; step < STEPS; step++) {
         double change[UNKNOWNS], hessian[UNKNOWNS][UNKNOWNS], largest = 0;
         derive(drawn, scaled, group, x, change, hessian);
-        solve(hessian, change);
+        hot_cholesky_factor(UNKNOWNS, UNKNOWNS, hessian[0], 0); /* positive definite: the prior's part is */
+        hot_cholesky_forward(UNKNOWNS, UNKNOWNS, hessian[0], change);
+        hot_cholesky_backward(UNKNOWNS, UNKNOWNS, hessian[0], change);
         for (int i = 0; i < UNKNOWNS; i++)
             largest = fmax(largest, fabs(change[i]));
         for (int i = 0; i < UNKNOWNS; i++)

@@ -10,6 +10,7 @@
 
 #include "dwi/summary.h"
 #include "common/entry.h"
+#include "common/linear.h"
 #include "normalise.h"
 
 enum { DEGREE = 3, TERMS_MAX = 20, ROUNDS = 15, BALANCE_ROUNDS = 7, BLOCK = 4096, UNKNOWNS_MAX = TERMS_MAX };
@@ -71,33 +72,6 @@ static double row_of_field(const normaliser *n, size_t v, double *row)
     return log(balanced_sum(n, v));
 }
 
-/* Cholesky's solution; 0 where a pivot is not above rounding. */
-static int solve(size_t unknowns, normal_equations *e, double *x)
-{
-    for (size_t j = 0; j < unknowns; j++)
-        for (size_t i = j; i < unknowns; i++) {
-            double sum = e->matrix[i][j];
-            const double whole = sum;
-            for (size_t k = 0; k < j; k++)
-                sum -= e->matrix[i][k] * e->matrix[j][k];
-            if (i == j && !(sum > 1e-12 * whole))
-                return 0;
-            e->matrix[i][j] = i == j ? sqrt(sum) : sum / e->matrix[j][j];
-        }
-    for (size_t i = 0; i < unknowns; i++) {
-        x[i] = e->right[i];
-        for (size_t k = 0; k < i; k++)
-            x[i] -= e->matrix[i][k] * x[k];
-        x[i] /= e->matrix[i][i];
-    }
-    for (size_t i = unknowns; i-- > 0;) {
-        for (size_t k = i + 1; k < unknowns; k++)
-            x[i] -= e->matrix[k][i] * x[k];
-        x[i] /= e->matrix[i][i];
-    }
-    return 1;
-}
-
 /* The least-squares solution over the selected voxels; 0 if they do not determine it. */
 static hot_status least_squares(const normaliser *n, size_t unknowns, make_row *make, double *x, int *solved)
 {
@@ -124,7 +98,13 @@ static hot_status least_squares(const normaliser *n, size_t unknowns, make_row *
             for (size_t j = 0; j <= i; j++)
                 parts[0].matrix[i][j] += parts[b].matrix[i][j];
         }
-    *solved = solve(unknowns, &parts[0], x);
+    double *matrix = parts[0].matrix[0];
+    *solved = hot_cholesky_factor(unknowns, UNKNOWNS_MAX, matrix, 1e-12) == unknowns;
+    if (*solved) {
+        memcpy(x, parts[0].right, unknowns * sizeof *x);
+        hot_cholesky_forward(unknowns, UNKNOWNS_MAX, matrix, x);
+        hot_cholesky_backward(unknowns, UNKNOWNS_MAX, matrix, x);
+    }
     hot_context_free(n->context, parts);
     return HOT_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "positive.h"
 #include "common/entry.h"
+#include "common/linear.h"
 #include "symtensor/sphere.h"
 
 enum { DIRECTIONS = 512, COLUMNS_MAX = HOT_MODEL_TERMS_MAX + 1, SWEEPS = 400 };
@@ -32,21 +33,6 @@ static double lowest(const double *forms, size_t terms, const double *c)
     return least;
 }
 
-static int factorise(size_t n, double *g)
-{
-    for (size_t j = 0; j < n; j++) {
-        for (size_t i = j; i < n; i++) {
-            double sum = g[i * n + j];
-            for (size_t k = 0; k < j; k++)
-                sum -= g[i * n + k] * g[j * n + k];
-            if (i == j && !(sum > 0))
-                return 0;
-            g[i * n + j] = i == j ? sqrt(sum) : sum / g[j * n + j];
-        }
-    }
-    return 1;
-}
-
 /* c: the unconstrained solution (columns values, harmonics of D b_max first); becomes the constrained one. */
 static void constrain(const hot_plan *plan, const double *forms, positive_scratch *s)
 {
@@ -62,7 +48,7 @@ static void constrain(const hot_plan *plan, const double *forms, positive_scratc
             for (size_t b = 0; b <= a; b++)
                 s->gram[a * n + b] += w * d[a] * d[b];
     }
-    if (!factorise(n, s->gram))
+    if (hot_cholesky_factor(n, n, s->gram, 0) < n)
         return;
     double scale = 0;
     for (size_t j = 0; j < DIRECTIONS; j++) {
@@ -71,13 +57,9 @@ static void constrain(const hot_plan *plan, const double *forms, positive_scratc
             row[a] = a < terms ? forms[j * terms + a] : 0;
             value += row[a] * s->c[a];
         }
-        /* row <- L^-1 row */
-        for (size_t a = 0; a < n; a++) {
-            for (size_t k = 0; k < a; k++)
-                row[a] -= s->gram[a * n + k] * row[k];
-            row[a] /= s->gram[a * n + a];
+        hot_cholesky_forward(n, n, s->gram, row);
+        for (size_t a = 0; a < n; a++)
             length += row[a] * row[a];
-        }
         s->need[j] = -value;
         s->length[j] = length;
         s->multiplier[j] = 0;
@@ -102,11 +84,7 @@ static void constrain(const hot_plan *plan, const double *forms, positive_scratc
         if (worst <= 1e-9 * scale)
             break;
     }
-    for (size_t a = n; a-- > 0;) { /* z <- L^-T z */
-        for (size_t k = a + 1; k < n; k++)
-            s->z[a] -= s->gram[k * n + a] * s->z[k];
-        s->z[a] /= s->gram[a * n + a];
-    }
+    hot_cholesky_backward(n, n, s->gram, s->z);
     for (size_t a = 0; a < n; a++)
         s->c[a] += s->z[a];
     /* Lift remaining negative values, and those that rounding to float will make. */

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/linear.h"
+
 /* How much of the variation with direction a fibre must explain: in noise alone it is a few percent (a quarter with 15
  * directions), in a scan of poor quality six tenths. */
 static const double least_explained = .45;
@@ -96,20 +98,6 @@ hot_status hot_response_from_chosen(hot_response_search *search, hot_response **
     return status;
 }
 
-/* Solves n normal equations, an unknown that they do not tell being 0; both are overwritten, right by the solution. */
-static void solve(size_t n, double gram[][ZONAL_MAX], double *right)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            const double factor = j != i && gram[i][i] > 1e-9 ? gram[j][i] / gram[i][i] : 0;
-            for (size_t k = i; k < n; k++)
-                gram[j][k] -= factor * gram[i][k];
-            right[j] -= factor * right[i];
-        }
-    for (size_t i = 0; i < n; i++)
-        right[i] = gram[i][i] > 1e-9 ? right[i] / gram[i][i] : 0;
-}
-
 double hot_response_off_axis(const hot_response_search *search, const float *signals, const double axis[3], int halves,
                              double *contrast)
 {
@@ -137,7 +125,12 @@ double hot_response_off_axis(const hot_response_search *search, const float *sig
             }
         }
         memcpy(sums, right, sizeof sums);
-        solve(n, gram, right);
+        /* Degrees that the angles do not determine, always the last ones, are 0. */
+        const size_t determined = hot_cholesky_factor(n, ZONAL_MAX, gram[0], 1e-9);
+        hot_cholesky_forward(determined, ZONAL_MAX, gram[0], right);
+        hot_cholesky_backward(determined, ZONAL_MAX, gram[0], right);
+        for (size_t a = determined; a < n; a++)
+            right[a] = 0;
         for (size_t a = 0; a < n; a++)
             squares -= right[a] * sums[a];
         *contrast -= right[1]; /* of P_2 */

@@ -149,8 +149,7 @@ static hot_status fill_options(job *j, hot_run_options *options)
     j->peaks = (hot_peaks_options){.size = sizeof j->peaks, .max_fibers = v->max_fibers,
                                    .method = strcmp(v->method, "auto") == 0 ? NULL : v->method,
                                    .threshold = option_of(v->threshold), .min_angle = option_of(v->min_angle),
-                                   .min_amplitude = option_of(v->min_amplitude), .starts = (size_t)v->starts,
-                                   .basin = v->basin};
+                                   .min_amplitude = option_of(v->min_amplitude), .starts = (size_t)v->starts};
     /* hosts show these two as chosen where the user has chosen nothing */
     if (strcmp(v->model, "fod") == 0 && strcmp(v->method, "auto") == 0)
         j->fit.model = NULL;

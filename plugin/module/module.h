@@ -41,7 +41,7 @@ typedef struct hot_module_values {
     const char *dwi, *mask, *bval, *bvec, *response, *gm_response, *csf_response;
     const char *fibers, *dec, *peaks, *nfibers, *tissues, *tensors, *report;
     const char *model, *constraint, *order, *method, *shift, *noise_model, *device;
-    int denoise, force_table, max_fibers, starts, basin, threads, AllowInMemoryTransfer;
+    int denoise, force_table, max_fibers, starts, threads, AllowInMemoryTransfer;
     double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;
 

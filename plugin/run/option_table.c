@@ -53,7 +53,6 @@ static const hot_run_row table[] = {
     {PEAKS(starts), HOT_IS_SIZE, FINDS, HOT_SHOWN_STARTS, NULL},
     {PEAKS(shift), HOT_IS_NAME, FINDS, HOT_SHOWN_STARTS, shifts},
     {PEAKS_AS(alpha, ""), HOT_IS_DOUBLE, HOT_FINDS, HOT_NOT_SHOWN, NULL}, /* shown in the place of a fixed shift */
-    {PEAKS(basin), HOT_IS_FLAG, FINDS, HOT_SHOWN_STARTS, NULL},
 
     {FIT(positive), HOT_IS_FLAG, FINDS, HOT_NOT_SHOWN, NULL},
     {FIT_AS(weighted, "weights"), HOT_IS_INT, FINDS, HOT_NOT_SHOWN, NULL},

@@ -194,8 +194,6 @@ for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"
                      r"--starts: the method signal \(the default with the model fod\) .*sshopm"),
                     (["run", "-i", good, "--method", "maxima", "--starts", 9], "--starts: .*maxima .*sshopm"),
                     (["run", "-i", good, "--method", "maxima", "--shift", "adaptive"], "--shift: .*maxima .*sshopm"),
-                    (["run", "-i", good, "--method", "lowrank", "--basin"], "--basin: .*lowrank .*sshopm"),
-                    (["run", "-i", good, "--method", "sshopm", "--basin"], "--basin: .*shift none"),
                     (["run", "-i", good, "--method", "sshopm", "--shift", "-1"], "--shift .*'-1'"),
                     (["run", "-i", good, "--method", "maxima", "--sigma", 9], "--sigma: .*maxima .*the method signal"),
                     (["run", "-i", good, "--method", "maxima", "--sigma", 3], "--sigma: .*the method signal"),

@@ -98,7 +98,7 @@ CHANGES = {
     "method": ("sshopm", "lowrank", ""), "max_fibers": ("signal", 2, "max_fibers"),
     "threshold": ("adc", .3, "threshold"), "min_angle": ("adc", 20, "min_angle"),
     "min_amplitude": ("adc", .2, "min_amplitude"), "starts": ("sshopm", 21, "starts"),
-    "shift": ("sshopm", "2", "shift"), "basin": ("sshopm", None, ""),
+    "shift": ("sshopm", "2", "shift"),
     "noise_model": ("signal", "gaussian", "noise_model"), "sigma": ("signal", 31, "sigma"),
     "samples": ("signal", 2, "samples"), "learned": ("learned", "changed.json", "learned"),
     "seed": ("signal", 9, "seed"), "device": ("signal", "reference", "device"),

@@ -50,7 +50,7 @@ size_t check_size_count(const check_run *run);
 
 /* Begins a case: a name and a size for messages; the random numbers depend on --seed, family, name and size alone. */
 void check_case_begin(check_run *run, const char *name, size_t size);
-/* What such a case begins with: for cases that share their random numbers. */
+/* The seed of such a case: for cases that share their random numbers. */
 uint64_t check_case_seed(const check_run *run, const char *name, size_t size);
 /* A copy of `bytes` bytes of data, fenced; check_case_end sees that nobody wrote to it. */
 void *check_input(check_run *run, const void *data, size_t bytes);

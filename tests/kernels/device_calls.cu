@@ -45,8 +45,7 @@ hot_status sshopm(F *function, hot_context *context, const hot_sshopm_options *o
                [&](void *const *at) {
                    return function(context, options, order, dim, count, (const T *)at[0], stride, start_count, starts,
                                    (T *)at[1], (T *)at[2], (T *)at[3], (int32_t *)at[4]);
-               },
-               !options || !options->basin);
+               });
 }
 
 template <typename T, typename F>

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* Sets the context up for arrays in the memory of GPU 0, on a stream of its own. */
+/* Sets the context up for arrays in the memory of GPU 0, on a new stream. */
 hot_status check_use_device(hot_context *context);
 
 hot_status placed_fit(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,

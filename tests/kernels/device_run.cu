@@ -45,8 +45,7 @@ struct arrays_there {
         cudaDeviceSynchronize();
         return HOT_OK;
     }
-    /* Looks at fences and inputs, and that the outputs are those of `same` where these are not NULL; `how` for
-     * messages. */
+    /* Checks fences and inputs, and that the outputs equal those of `same` if not NULL; `how` for messages. */
     hot_status look(hot_context *context, const char *how, unsigned char *const *same) const
     {
         for (size_t i = 0; i < arrays.size(); i++) {
@@ -75,7 +74,7 @@ struct arrays_there {
     }
 };
 
-/* What the next call gets from the context's pool is full of NaN, as far as this reaches. */
+/* Fills memory of the context's pool with NaN, so that the next call's working memory is poisoned. */
 hot_status poison_pool(hot_context *context, cudaStream_t stream)
 {
     const size_t bytes = 8 << 20;

@@ -19,7 +19,7 @@ typedef std::function<hot_status(void *const *at)> device_call;
 
 /* Makes the call with the arrays on the GPU, in poisoned working memory, on two streams at once and, every fourth time,
  * in a CUDA graph; and with copies of them on the host. Every third call has its arrays at odd places. Outputs, of the
- * first way, go to the test's arrays; HOT_ERROR_DEVICE where ways differ. exact: outputs are to be the same bit by bit.
+ * first way, go to the test's arrays; HOT_ERROR_DEVICE where ways differ. exact: outputs must be the same bit by bit.
  * captures: whether the call can be captured. The context's arrays are in device memory. */
 namespace device {
 hot_status run(hot_context *context, const std::vector<device_array> &arrays, const device_call &make,

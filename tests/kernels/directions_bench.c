@@ -5,7 +5,7 @@
 #include "common/context_internal.h"
 #include "bench/kernels/directions_measure.h"
 
-/* Whether --only asks for a benchmark, or for its part "NAME, order N". */
+/* Whether --only selects a benchmark, or for its part "NAME, order N". */
 static int wanted_order(const check_run *run, const char *name, int order)
 {
     char what[40];

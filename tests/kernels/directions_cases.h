@@ -1,4 +1,4 @@
-/* What the checks of directions share: by scan (family_directions.c), by many starts (directions_starts.c), and the
+/* Shared by the checks of directions: by scan (family_directions.c), by many starts (directions_starts.c), and the
  * benchmarks (directions_bench.c). */
 #ifndef HOT_TESTS_DIRECTIONS_CASES_H
 #define HOT_TESTS_DIRECTIONS_CASES_H

@@ -56,7 +56,7 @@ static int are_maxima(const float *a, int count_a, const float *b, int count_b)
     return 1;
 }
 
-/* How many there are, of a row where found[] was not asked for. */
+/* The number of directions in a row, without found[]. */
 static int present(const float *row, int keep)
 {
     int count = 0;
@@ -77,7 +77,7 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
     check_case_begin(run, name, size);
     const size_t terms = hot_symtensor_count(order, 3), stride = terms + size % 4;
     const hot_directions_options options = {.size = sizeof options, .starts = starts, .shift = shift, .alpha = 0.5};
-    const int counts = size != 33; /* whether found[] is asked for */
+    const int counts = size != 33; /* whether found[] is requested */
     float *rows = malloc((size * stride + 1) * sizeof *rows);
     uint8_t *chosen = malloc(size + 1);
     make_kinds(run, order, size, stride, rows, chosen);
@@ -184,7 +184,7 @@ void check_directions_ring(check_run *run, int order, hot_shift shift, double he
                 axis[i % 3] = 1;
                 const double turns = form_angle(ours + 3 * j, axis) / (360.0 / order);
                 CHECK_ITEM(run, i, fabs(turns - round(turns)) <= 0.05 && fabsf(ours[3 * j + (i + 2) % 3]) <= 1e-4f,
-                           "direction %d is %g steps along the ring, %g beside it", j, turns,
+                           "direction %d is %g steps along the ring, %g off it", j, turns,
                            (double)ours[3 * j + (i + 2) % 3]);
             }
         }

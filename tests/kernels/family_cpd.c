@@ -36,7 +36,7 @@ static hot_status decompose(hot_context *context, const hot_cpd_options *options
                                 &r->report);
 }
 
-/* The residual computed here, and that the result is as it is described: finite, unit columns, lambda falling. */
+/* The residual computed here, and that the result has the documented form: finite, unit columns, lambda falling. */
 static double judge(check_run *run, const result *r)
 {
     const size_t total = r->n[0] * r->n[1] * r->n[2];
@@ -119,7 +119,7 @@ static void random_tensor(check_run *run, const size_t n[3], size_t rank, double
 }
 
 /* 40 x 50 x 60 of rank 5, from 20 random starts. How many of them alternating least squares leads to the terms is the
- * tensor's own (14 with seed 3): check_textbook counts them beside the textbook's. */
+ * tensor's own (14 with seed 3): check_textbook compares the count with the textbook's. */
 static void check_recovery(check_run *run, int f64, hot_cpd_start start)
 {
     check_case_begin(run, start == HOT_CPD_HOSVD ? "recovery, HOSVD" : "recovery, random", 20);
@@ -146,7 +146,7 @@ static void check_recovery(check_run *run, int f64, hot_cpd_start start)
 static void check_textbook(check_run *run)
 {
     enum { STARTS = 16, ITERATIONS = 500 };
-    check_case_begin(run, "recovery beside the textbook's", STARTS);
+    check_case_begin(run, "recovery and the textbook's", STARTS);
     const size_t n[3] = {9, 10, 11}, rank = 4;
     double *x = malloc(n[0] * n[1] * n[2] * sizeof *x), *start[3];
     int mine = 0, plain = 0;
@@ -304,8 +304,8 @@ static void check_awkward(check_run *run, int f64, hot_cpd_arithmetic arithmetic
                 else
                     CHECK_ITEM(run, 0, residual <= .35, "residual %g", residual); /* some end in a local minimum */
                 if (cases[c].kind == 2 && variant == 0) {
-                    /* Collinear terms are reported as such. What 11 bits leave of the residual is a hundredth: the
-                     * square root of a product's error. */
+                    /* Collinear terms are reported as such. With 11 bits the residual is a hundredth: the square root
+                     * of a product's error. */
                     CHECK_ITEM(run, 0, residual <= (arithmetic == HOT_CPD_TF32 ? 3e-2 : 1e-3), "collinear: residual %g",
                                residual);
                     CHECK_ITEM(run, 0, r.report.regularised > 0 || r.report.nulls > 0 || r.report.congruence > .9,
@@ -371,8 +371,8 @@ static void check_arithmetic(check_run *run, int brief)
             if (check_call(run, decompose(run->context, &options, &r))) {
                 judge(run, &r);
                 CHECK_ITEM(run, 0, r.report.iterations == ITERATIONS, "%d iterations", r.report.iterations);
-                /* Small pivots are lifted earlier where products are rounded more: ranks above the data's go their own
-                 * way; and what is rounded to 11 bits does so on its way through a swamp. */
+                /* Small pivots are lifted earlier where products are rounded more: ranks above the data's differ; and
+                 * so do results rounded to 11 bits on their way through a swamp. */
                 const int rounded = arithmetic == HOT_CPD_TF32, compared = rounded ? 5 : ITERATIONS;
                 const double near = rank > 12 ? .03 : rounded ? 5e-3 : 2e-4;
                 for (int i = 0; i < compared && arithmetic != HOT_CPD_FULL; i++) {

@@ -346,7 +346,7 @@ static void check(check_run *run)
     }
     check_clean(run, 0);
     check_clean(run, 1e-3);
-    if (!run->device) /* what is refused has no size that could be copied there */
+    if (!run->device) /* refused calls have no size that could be copied there */
         check_arguments(run);
 }
 

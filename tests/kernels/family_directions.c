@@ -134,7 +134,8 @@ static void check_lines(check_run *run, int order)
     check_case_end(run);
 }
 
-/* Odd tensors among good ones, at every size: they are recognised, and the good ones come out as if alone. */
+/* Odd tensors among good ones, at every size: they are recognised, and the results of the good ones are those without
+ * them. */
 static void check_odd_ones(check_run *run, int order, size_t size)
 {
     char name[64];
@@ -185,7 +186,7 @@ static void check_odd_ones(check_run *run, int order, size_t size)
                 uint8_t count;
                 hot_directions_f32(run->context, &usual, order, 1, tensors + i * stride, stride, NULL, alone, &count);
                 if (size <= 257 || i % 41 == 0)
-                    CHECK_ITEM(run, i, memcmp(alone, v, sizeof alone) == 0, "kind %d: differs from what it is alone",
+                    CHECK_ITEM(run, i, memcmp(alone, v, sizeof alone) == 0, "kind %d: not the result that it has alone",
                                kind);
             }
         }
@@ -194,8 +195,8 @@ static void check_odd_ones(check_run *run, int order, size_t size)
     check_case_end(run);
 }
 
-/* What cannot be computed is refused, and says so: orders that there are not, or not by many starts, options out of
- * their bounds, tensors or results without room. */
+/* Invalid calls are refused with a message: unknown orders, orders without many starts, options out of their bounds,
+ * NULL tensors or results. */
 static void check_refused(check_run *run)
 {
     if (!check_wanted(run, "refused"))
@@ -230,7 +231,7 @@ static void check_refused(check_run *run)
                                                      refused[i].directions, NULL);
         const char *message = hot_context_message(run->context);
         CHECK_ITEM(run, i, status == HOT_ERROR_ARGUMENT && strstr(message, refused[i].word),
-                   "status %d, '%s', nothing of '%s'", (int)status, message, refused[i].word);
+                   "status %d, '%s' without '%s'", (int)status, message, refused[i].word);
     }
     free(rows);
     check_case_end(run);
@@ -412,8 +413,8 @@ static void check(check_run *run)
             check_same_as_cpu(run, order, noise[n]);
         check_reference(run, order);
     }
-    /* Orders without many starts and without a kernel of their own on the GPU. Fewer crossings: their reference takes
-     * ten times as long as that of order 8, and of order 12 twice that. */
+    /* Orders without many starts and without a GPU kernel. Fewer crossings: their reference takes ten times as long as
+     * that of order 8, and of order 12 twice that. */
     for (int order = 10; order <= 12; order += 2) {
         check_lines(run, order);
         check_odd_ones(run, order, 257);

@@ -156,7 +156,7 @@ static void check_fem_meaning(check_run *run)
 static void check_all_fem(check_run *run, int f64)
 {
     const char *wanted = getenv("HOT_TEST_FULL");
-    const int full = run->cuda || (wanted && wanted[0] == '1'); /* as many as fill a GPU */
+    const int full = run->cuda || (wanted && wanted[0] == '1'); /* enough to fill a GPU */
     for (int dim = 2; dim <= 3; dim++)
         for (int assemble = 0; assemble < 2; assemble++) {
             for (size_t p = 1; p <= 8; p++)

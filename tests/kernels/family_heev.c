@@ -299,7 +299,7 @@ static void check_flags(check_run *run, int f64, int is_complex, size_t n, size_
 
 static void check_arguments(check_run *run)
 {
-    if (run->device) /* what is refused is refused before the arrays are looked at: seen with host arrays */
+    if (run->device) /* calls are refused before the arrays are read: tested with host arrays */
         return;
     check_case_begin(run, "arguments", 0);
     double a[8] = {1, 0, 0, 0, 0, 0, 1, 0}, w[2] = {7, 7}, v[8];

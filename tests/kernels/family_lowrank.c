@@ -150,9 +150,9 @@ static void check_noisy(check_run *run, int order)
     check_case_end(run);
 }
 
-/* The number of terms and the terms are those of the reference, which has rule, order and sides of its own: with the
- * defaults, and (loose) of noisy tensors where only the residual decides. Of the first, one in twelve may lie on
- * an edge of the rule. */
+/* The number of terms and the terms are those of the reference, which has another rule, order and sides: with the
+ * defaults, and (loose) of noisy tensors of which only the residual decides. Of the first, one in twelve may be on an
+ * edge of the rule. */
 static void check_rule(check_run *run, int order, int loose)
 {
     enum { COUNT = 12 };
@@ -243,8 +243,8 @@ static void check_odd_tensors(check_run *run)
 }
 
 /* Every backend against one of the CPU's on noisy tensors of one to three terms, the number of terms chosen from the
- * data: 99.9 % the same, directions within .1 degree, or where these are not determinate a fit as good. More than one
- * chunk of a GPU. */
+ * data: 99.9 % the same, directions within .1 degree, or, if these are indeterminate, an equally good fit. More than
+ * one chunk of a GPU. */
 static void check_agreement(check_run *run, int order)
 {
     const size_t count = run->cuda ? 70001 : 2000, distinct = 4000, unique = hot_symtensor_count(order, 3);

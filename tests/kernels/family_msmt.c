@@ -196,12 +196,12 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
     free(a.design);
 }
 
-/* Many voxels beside another backend: two fibres, noise alone (every third), in units of the scanner or of 1 / 1000 of
- * them. */
+/* Many voxels compared with another backend: two fibres, noise alone (every third), in units of the scanner or of 1 /
+ * 1000 of them. */
 static void check_beside(check_run *run, int order, hot_constraint constraint, size_t count)
 {
     char name[64];
-    snprintf(name, sizeof name, "order %d, constraint %d beside another backend", order, (int)constraint);
+    snprintf(name, sizeof name, "order %d, constraint %d and another backend", order, (int)constraint);
     check_case_begin(run, name, count);
     acquisition a = make_acquisition(run->context, &run->seed, order, 30);
     hot_context *plain = check_cpu_context(run->cuda || strstr(run->backend, "baseline") ? HOT_CPU_AVX512
@@ -244,9 +244,9 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
                 CHECK_ITEM(run, i, fabs(one - other) <= 1e-4 * largest, "amount %zu: %g, not %g", t, one, other);
                 CHECK_ITEM(run, i, one >= 0, "amount %zu: %g", t, one);
             }
-            /* Where nearly all inequalities hold as equations, as they do for noise alone, the last steps' matrices are
-             * singular to rounding: more is left then, which the residual says; that the result is right all the same
-             * is compared above. Among fibres that is one voxel of thousands. */
+            /* If nearly all inequalities hold as equations, as in noise, the last steps' matrices are singular to
+             * rounding: the residual is then larger. The comparison above shows that the result is right all the same.
+             * Among fibres that is one voxel of thousands. */
             open += i % 3 && !(residual[i] <= 1e-6f);
             CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= 1e-3f, "residual %g", (double)residual[i]);
             if (constraint == HOT_CONSTRAINT_HPSD) {

@@ -47,7 +47,7 @@ static problem make_problem(check_run *run, int f64, hot_cpd_arithmetic arithmet
     return p;
 }
 
-/* Judges a part of the product's values, spread over all of it. floor: what is added to the bound. */
+/* Judges a part of the product's values, spread over all of it. floor: added to the bound. */
 static void judge(check_run *run, const problem *p, int mode, const void *out, double floor)
 {
     const size_t *n = p->n, size = size_of(p), count = n[mode] * p->rank;

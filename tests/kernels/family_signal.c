@@ -132,8 +132,8 @@ static hot_status compute(hot_context *context, const voxels *v, const float *si
     return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, mask, &a->result);
 }
 
-/* Gaussian noise that swamps the signals along a fibre does not bend what is found; magnitudes' noise assumed of the
- * same data does: the probabilities differ. Single zero and negative signals are data for either. */
+/* Gaussian noise that swamps the signals along a fibre does not bias the result; assuming Rician noise for the same
+ * data does: the probabilities differ. Single zero and negative signals are data for either. */
 static void check_gaussian(check_run *run)
 {
     const size_t count = 300;
@@ -202,7 +202,7 @@ static void check_exact(check_run *run, double b, size_t count)
     free_voxels(&v);
 }
 
-/* Isotropic voxels without noise have no fibre at a low b either, where three fibres come near to what is isotropic. */
+/* Isotropic voxels without noise have no fibre at a low b either, where three fibres are nearly isotropic. */
 static void check_isotropic(check_run *run)
 {
     const size_t count = 64;
@@ -374,7 +374,7 @@ static void check_flags(check_run *run, size_t count)
 
 static void check_arguments(check_run *run)
 {
-    if (run->device) /* what is refused is refused before the arrays are looked at: seen with host arrays */
+    if (run->device) /* calls are refused before the arrays are read: tested with host arrays */
         return;
     check_case_begin(run, "arguments", 0);
     voxels v = make_voxels(&run->seed, 3000, 30, 0, 1);
@@ -544,7 +544,7 @@ static void check(check_run *run)
     }
 }
 
-/* with_fits: what cones and samples are made of is asked for, too. fan: of the population. */
+/* with_fits: also computes the input of cones and samples. fan: of the population. */
 static void bench_fits(check_run *run, const voxels *v, size_t count, int with_fits, double fan)
 {
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
@@ -586,7 +586,7 @@ static void bench(check_run *run)
     voxels v = make_dispersed(&seed, 3000, 8000);
     bench_fits(run, &v, run->cuda ? 1000000 : 8000, 0, 0);
     bench_fits(run, &v, run->cuda ? 1000000 : 8000, 0, 0.02);
-    bench_fits(run, &v, run->cuda ? 65536 : 8000, 1, 0); /* as many as the pipeline has at a time */
+    bench_fits(run, &v, run->cuda ? 65536 : 8000, 1, 0); /* the pipeline's batch */
     free_voxels(&v);
 }
 

@@ -73,7 +73,7 @@ static void make_tiny(uint64_t *seed, size_t n, double *a, double *b)
     for (size_t i = 0; i < n; i++)
         a[i] *= 1e-30, b[i] *= 1e-30;
 }
-/* entries fall off steeply, off-diagonals stay small beside the diagonal: every eigenvalue is known to its last
+/* entries fall off steeply, off-diagonals stay small compared with the diagonal: every eigenvalue is known to its last
  * digits */
 static void make_graded(uint64_t *seed, size_t n, double *a, double *b)
 {
@@ -270,7 +270,7 @@ static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_ra
 
 static void check_arguments(check_run *run)
 {
-    if (run->device) /* what is refused is refused before the arrays are looked at: seen with host arrays */
+    if (run->device) /* calls are refused before the arrays are read: tested with host arrays */
         return;
     check_case_begin(run, "arguments", 0);
     double a[4] = {1, 2, 3, 4}, b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7};
@@ -305,8 +305,8 @@ static void check_arguments(check_run *run)
 
 /* ---- Bounds on eigenvalues --------------------------------------------------------------------------------------- */
 
-/* Blocks whose eigenvalues are known, side by side, with 0 between them: integers `at` away from what is said here, but
- * for two of the last block's. Its pivots at 0 are 3, 5/3 and 0, of which doubles do not hold the second. */
+/* Blocks whose eigenvalues are known, side by side, with 0 between them: integers, shifted by `at` from the values
+ * here, except two of the last block's. Its pivots at 0 are 3, 5/3 and 0, of which doubles do not hold the second. */
 static const struct {
     int n;
     double a[5], b[4], values[5];
@@ -323,7 +323,8 @@ static int ascending(const void *x, const void *y)
     return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
 }
 
-/* What lies in [low, high), with bounds on eigenvalues, beside them, equal, infinite; one: only blocks of one value. */
+/* The eigenvalues in [low, high), with bounds on eigenvalues, next to them, equal, infinite; one: only blocks of one
+ * value. */
 static void check_bounds(check_run *run, int f64, size_t n, int one, int exponent)
 {
     enum { COUNT = 3, MOST = 90 };

@@ -1,5 +1,5 @@
-/* Signals from a source give what the same signals in an array do: as numbers of 16 bits or not, given back when they
- * are used or kept, from the first voxel on or from where a GPU that failed had come to. */
+/* Signals from a source give what the same signals in an array do: as 16-bit numbers or not, released after use or
+ * kept, from the first voxel on or from the voxel at which a GPU failed. */
 #include "checker.h"
 #include "signal_reference.h"
 
@@ -16,7 +16,7 @@ static const ph_settings setting = {"", 3000, 30, 0, 10, 1.7e-3, 0.3e-3, 0.45, 6
 typedef struct rows_of {
     const float *signals;
     const uint8_t *mask;
-    size_t used;  /* voxels that are said to be done */
+    size_t used;  /* voxels reported as done */
     int too_late; /* one of them was read after that */
     int wrong;    /* fewer were done than before, or their directions were not there */
     const float *found;
@@ -37,7 +37,7 @@ static void note_used(void *user, size_t end)
     rows_of *from = user;
     from->wrong |= end <= from->used || end > COUNT;
     for (size_t i = from->used; i < end && !from->wrong; i++)
-        from->wrong |= from->found[9 * i] > 1e9f; /* still as it was before */
+        from->wrong |= from->found[9 * i] > 1e9f; /* still the old value */
     __atomic_store_n(&from->used, end, __ATOMIC_RELEASE);
 }
 
@@ -47,7 +47,7 @@ static void poison(float *found)
         found[i] = 2e9f;
 }
 
-/* What a GPU leaves when it fails after `done` voxels, and the CPU goes on. */
+/* The state after a GPU has failed at `done` voxels, and the CPU's continuation. */
 static void check_rest(check_run *run, const hot_signal_options *options, const hot_signal_scheme *scheme,
                        const hot_signal_source *source, rows_of *from, const float *expected, float *found, size_t done)
 {

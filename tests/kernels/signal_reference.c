@@ -1,6 +1,6 @@
-/* Fits to signals against a plain reference: exact Rician mean by its integral, the
- * derivatives by differences, everything in double. The kernel's fit is taken as it is; its evidence must be the
- * reference's at that place, and no small change of the fit may be better. */
+/* Fits to signals against a plain reference: exact Rician mean by its integral, the derivatives by differences,
+ * everything in double. The reference evaluates the kernel's fit: the evidence must agree there, and no small change of
+ * the fit may be better. */
 #include "checker.h"
 #include "signal_reference.h"
 
@@ -21,8 +21,8 @@ typedef struct world {
     int gaussian;
 } world;
 
-/* Of a fit: its unknowns' posterior variances; of its fans the sum of squares of their amplitudes, how many are told,
- * what is left of the residuals. */
+/* Of a fit: its unknowns' posterior variances; of its fans the sum of squares of their amplitudes, their effective
+ * number, the remaining residuals. */
 typedef struct fit_sums {
     double variance[MOST], squares, told, chi;
 } fit_sums;
@@ -212,10 +212,10 @@ static void solve(int n, double A[MOST][MOST], double *b)
     }
 }
 
-/* What fans make of the evidence. By integrals one after the other: first the fit's unknowns are integrated out, then
- * the amplitudes, whose matrix is then F = M^T M - M^T J A^-1 J^T M + 1 / fan^2, with J and M the slopes of the
- * normalised signals in the unknowns and amplitudes. These are second differences of the signal by the turns. r: what
- * is left of the residuals. H: the fit's matrix A. Returns ln det F - ln det (1 / fan^2) less what the cost falls by.
+/* The fans' part of the evidence. By successive integrals: first the fit's unknowns are integrated out, then the
+   amplitudes, whose matrix is then F = M^T M - M^T J A^-1 J^T M + 1 / fan^2, with J and M the slopes of the normalised
+   signals in the unknowns and amplitudes. These are second differences of the signal by the turns. r: the remaining
+   residuals. H: the fit's matrix A. Returns ln det F - ln det (1 / fan^2) less what the cost falls by.
  */
 static double fans_of(const world *w, int k, const double *theta, const hot_signal_fit *base, double sigma,
                       double H[MOST][MOST], double r[PH_VOLUMES + 1], fit_sums *sums)

@@ -18,7 +18,6 @@ static void bench_cuda(check_run *run)
         {"gnomonic, residual 1e-5", HOT_ALGORITHM_GNOMONIC, 0, 5e-6, 0},
         {"gnomonic, residual 1e-6", HOT_ALGORITHM_GNOMONIC, 0, 1e-6, 0},
         {"gnomonic, residual 1e-3 (like change 1e-6)", HOT_ALGORITHM_GNOMONIC, 0, 1e-3, 0},
-        {"basin test, residual 1e-5", HOT_ALGORITHM_BASIN, 0, 5e-6, 0},
         {"general, residual 1e-5", HOT_ALGORITHM_GENERAL, 0, 5e-6, 0},
     };
     const struct { int order; size_t count; } sizes[] = {{4, 1024}, {4, 65536}, {4, 1048576}, {6, 262144}, {8, 262144}};

@@ -1,4 +1,4 @@
-/* What the checks of SS-HOPM (family_sshopm.c) and its benchmarks (sshopm_bench.c) share: problems. */
+/* Problems for the checks of SS-HOPM (family_sshopm.c) and its benchmarks (sshopm_bench.c). */
 #ifndef HOT_TESTS_SSHOPM_CASES_H
 #define HOT_TESTS_SSHOPM_CASES_H
 
@@ -127,7 +127,7 @@ void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t sta
                              hot_shift shift);
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts);
 
-/* What the checker's --bench measures. */
+/* Measured by the checker's --bench. */
 void check_sshopm_bench(check_run *run);
 
 #endif

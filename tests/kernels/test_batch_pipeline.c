@@ -158,7 +158,7 @@ typedef struct batch_test {
     stream *streams[GPUS][HOT_BATCH_SLOTS]; /* of the slots */
     int used[GPUS];                      /* launches on each GPU */
     const long *results;                 /* of the caller */
-    size_t done;                         /* items whose results are said to be there */
+    size_t done;                         /* items whose results are reported as complete */
 } batch_test;
 
 static void note_done(void *user, size_t items)
@@ -191,7 +191,7 @@ static void end(hot_context *context, void *user, void *workspace)
     __atomic_fetch_add(&test->ended, 1, __ATOMIC_RELAXED);
 }
 
-/* What a launch writes into scratch memory first. */
+/* Overwrites scratch memory at the start of a launch. */
 static void divide_scratch(size_t count, hot_arena *arena, int **first, uint8_t **second)
 {
     *first = hot_arena_alloc(arena, count * sizeof **first);
@@ -366,7 +366,7 @@ static void check_sizes(int threads)
     CHECK(alive == 0, "%ld things are left", alive);
 }
 
-/* A batch of one chunk needs one slot, the streams beside it, and one GPU. */
+/* A batch of one chunk needs one slot, its further streams, and one GPU. */
 static void check_small(void)
 {
     test_caller caller;
@@ -374,7 +374,7 @@ static void check_small(void)
     batch_test test = items(50, 100);
     allocations = 0;
     CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(allocations == 3 + HOT_BATCH_BESIDE, "a stream, those beside it, and two buffers, not %ld", allocations);
+    CHECK(allocations == 3 + HOT_BATCH_BESIDE, "a stream, the further streams, and two buffers, not %ld", allocations);
     CHECK(test.begun == 1, "%d GPUs", test.begun);
     hot_context_destroy(&context);
 }
@@ -405,7 +405,7 @@ static void check_cancelling(int threads)
     CHECK(gpus > 1 || test.launches < 40, "%d launches of 40", test.launches); /* the others may be quick */
     hot_context_destroy(&context);
 
-    /* While the GPU takes for ever (until its streams are synchronised): a caller is asked while it waits. */
+    /* While the GPU never finishes (until its streams are synchronised): the caller can cancel while it waits. */
     context = make_context(threads, &caller);
     never_ready = 1;
     caller.cancel_after = gpus * HOT_BATCH_SLOTS + 3; /* more than there are publications */

@@ -1,5 +1,5 @@
-/* A call on the CPU asks whether it is cancelled many times within one large item, and then stops: otherwise nobody
- * could end the job of one large matrix or tensor. How often is counted, not timed. */
+/* A call on the CPU checks for cancellation many times within one large item, and then stops: otherwise a job of one
+ * large matrix or tensor could not be ended. How often is counted, not timed. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
@@ -80,7 +80,7 @@ static hot_status run(job *what, asked *how_often, const double *x, double *y)
 }
 
 /* ---- One item that takes seconds or more: asked again and again, and stopped. The time is that of the calling thread,
- * and what is allowed many times what is promised: other programs do not matter. */
+ * and the limit is many times the promised one: other programs do not matter. */
 static struct {
     double last, longest, limit;
     long asked;

@@ -26,7 +26,7 @@ enum { N = 24, MATRICES = 300, ORDER = 6, TERMS = 28, TENSORS = 5000, STARTS = 6
 
 static const size_t cube[3] = {50, 50, 56}, box[3] = {60, 60, 96}; /* as many values as tensors and matrices have */
 
-/* What the calls below read and write, all on the GPU. */
+/* Arrays of the calls below, all on the GPU. */
 struct problem {
     double *matrices, *values, *vectors, *diagonal, *off, *eigenvalues;
     float *tensors, *directions, *terms, *lambda, *weights, *fitted, *denoised, *noise;
@@ -75,7 +75,7 @@ static void free_problem(problem *p)
         cudaFree(memory);
 }
 
-/* New random numbers for what is read. */
+/* New random inputs. */
 static void fill(const problem *p, uint64_t seed)
 {
     std::vector<double> wide(2 * N * N * MATRICES);
@@ -169,7 +169,7 @@ static hot_context *make_context(cudaStream_t stream)
     return context;
 }
 
-/* Holds a stream until the host says so. */
+/* Holds a stream until the host sets *go. */
 __global__ void hold(volatile int *go)
 {
     while (!*go) {}
@@ -408,7 +408,7 @@ static void test_threads(void)
     }
 }
 
-/* Arrays that lie elsewhere are named, and calls that cannot take any from the GPU say so. */
+/* Arrays that lie elsewhere are named, and calls that accept no GPU arrays report it. */
 static void test_places(const problem *p)
 {
     hot_context *context = make_context(NULL);
@@ -525,8 +525,8 @@ static two_results call_from_host(hot_device device, log_lines *lines)
     return got;
 }
 
-/* With less and less of the GPU's memory left: the GPU's results, bit by bit, in smaller pieces; or the CPU's, and one
- * line that says so. */
+/* With less and less of the GPU's memory left: the GPU's results, bit by bit, in smaller pieces; or the CPU's, with a
+ * note. */
 static void test_short_memory(void)
 {
     log_lines lines = {};

@@ -1,6 +1,6 @@
-/* What hot_backend_run does when the GPU fails: with --device auto the CPU does the whole job and one line says so;
- * with --device cuda the error is the caller's. The GPU here is a function of this test that fails where it is told to,
- * so no GPU is needed; and where there is none, the real families, told that there is one, fail in CUDA's own calls. */
+/* hot_backend_run when the GPU fails: with --device auto the CPU does the whole job and prints a note; with --device
+ * cuda the caller gets the error. The GPU here is a function of this test that fails on demand, so no GPU is needed. On
+ * a machine without one, the real families, made to expect a GPU, fail in CUDA's own calls. */
 #include "check.h"
 
 #include "common/backend.h"
@@ -94,10 +94,10 @@ static void check_broken(void)
               log.notes);
         CHECK(strstr(log.last, "GPU") && strstr(log.last, "CPU") && strstr(log.last, "it broke"), "case %zu: says '%s'",
               k, log.last);
-        CHECK(hot_context_device_used(context) == HOT_DEVICE_CPU, "case %zu: the GPU is said to have computed", k);
+        CHECK(hot_context_device_used(context) == HOT_DEVICE_CPU, "case %zu: reported as computed by the GPU", k);
         hot_context_destroy(&context);
 
-        /* asked for by name: an error, and nothing else is tried */
+        /* selected by name: an error, and no other backend is tried */
         said quiet = {0};
         work.cpu_calls = 0;
         context = make(HOT_DEVICE_CUDA, 1, &quiet);
@@ -133,15 +133,15 @@ static void check_others(void)
     hot_context_destroy(&context);
 
     context = make(HOT_DEVICE_CUDA, 0, &log);
-    CHECK(hot_backend_run(context, &table, &work) == HOT_ERROR_DEVICE, "a GPU where there is none");
+    CHECK(hot_backend_run(context, &table, &work) == HOT_ERROR_DEVICE, "a missing GPU");
     hot_context_destroy(&context);
     context = make(HOT_DEVICE_CUDA, 1, &log);
     CHECK(hot_backend_run(context, &no_cuda, &work) == HOT_ERROR_DEVICE, "a family without CUDA");
     hot_context_destroy(&context);
 }
 
-/* Directions and SS-HOPM told of a GPU: where there is none CUDA's calls fail, where there is one they work; the
- * results are the CPU's either way, and complete. */
+/* Directions and SS-HOPM made to expect a GPU: CUDA's calls fail without a GPU and work with one; the results are the
+ * CPU's either way, and complete. */
 static void check_families(void)
 {
     enum { TENSORS = 300, STARTS = 5 };
@@ -193,7 +193,7 @@ static void check_families(void)
     CHECK(apart <= TENSORS * STARTS / 100, "%zu of %d limits are not the CPU's", apart, TENSORS * STARTS);
 }
 
-/* Denoising, whose sums over windows lie in the caller's memory: nothing of a GPU that failed is left in them. */
+/* Denoising sums over windows in the caller's memory: no contribution of a failed GPU remains there. */
 static void check_denoise(void)
 {
     enum { VOLUMES = 9, VOXELS = 8 * 7 * 6 };

@@ -33,7 +33,7 @@ static float shift_at(int order, const float *tensor, const float *x)
 }
 
 /* The larger magnitude of the derivative of the step x <- A x^(m-1) + alpha x at an eigenvector, from the step itself
- * at points beside it. */
+ * at neighbouring points. */
 static double derivative(int order, const double *tensor, double alpha, const double *x)
 {
     double a[3], b[3], j[2][2], z[3] = {x[0], x[1], x[2]};
@@ -135,7 +135,7 @@ static void pair(int order, const float *c, const float *u, const float *v, floa
         gnomonic_polynomial_pair_8(c, u, v, g);
 }
 
-/* The bound of the smallest eigenvalue, beside the eigenvalue itself (in double, by the cosine formula): never above
+/* The bound of the smallest eigenvalue, compared with the eigenvalue (in double, by the cosine formula): never above
  * it, and below it by .08 p at most (two equal small ones), p being the spread of all three. */
 static void test_least_eigenvalue(void)
 {

@@ -1,5 +1,5 @@
 /* Arrays in any unit: every family with its data times a power of two that brings floats to about 1e+-30 and doubles to
- * about 1e+-300. What is returned must be the same, times the power where it has the unit of the data. */
+ * about 1e+-300. Results must be the same, times the power if they have the unit of the data. */
 #include "check.h"
 
 #include <hotfiber/contract.h>

@@ -106,7 +106,7 @@ static void test_harmonics_by_formula(uint64_t *seed)
             CHECK_NEAR(y[i], expected[i], 1e-14, "harmonic %d: %g, not %g", i, y[i], expected[i]);
         hot_sh_values_f64(8, 1, u, all);
         for (int i = 0; i < 6; i++)
-            CHECK(all[i] == y[i], "harmonic %d does not depend on the order asked for", i);
+            CHECK(all[i] == y[i], "harmonic %d does not depend on the maximum order", i);
         int at = 0; /* addition theorem: the squares of one degree sum to (2l + 1) / (4 pi) */
         for (int l = 0; l <= 8; l += 2) {
             double sum = 0;

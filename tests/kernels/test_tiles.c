@@ -1,6 +1,6 @@
-/* Register tiles of small products by themselves, in C and in assembly where there is some, for every instruction set
- * of this machine: numbers of rows and columns around vectors against a loop over all indices, and no byte touched past
- * the end of an operand. What runs elsewhere is so tested here. */
+/* Register tiles of small products alone, in C and in assembly, for every instruction set of this machine: numbers of
+ * rows and columns around the vectors' lengths against a loop over all indices, and no byte touched past the end of an
+ * operand. So the tiles of lesser machines are tested too. */
 #include "check.h"
 #include "walls.h"
 

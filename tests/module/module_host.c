@@ -144,7 +144,6 @@ static void test_bad_values(void)
     REFUSED("method", "order", "--peaks", "never.nrrd", "--order", "2", "--method", "lowrank", data);
     REFUSED("starts", "choose the method sshopm", "--peaks", "never.nrrd", "--method", "maxima", "--starts", "9", data);
     REFUSED("shift", "default with the model fod", "--peaks", "never.nrrd", "--shift", "none", data);
-    REFUSED("basin", "shift none", "--peaks", "never.nrrd", "--method", "sshopm", "--basin", data);
     REFUSED("sigma", "choose the method signal", "--peaks", "never.nrrd", "--method", "lowrank", "--sigma", "2", data);
     REFUSED("order", "at most", "--peaks", "never.nrrd", "--order", "8", data);
     REFUSED("response", "both", "--peaks", "never.nrrd", "--response", "r.txt", "--diffusivities", "0.0017,0.0003",

@@ -88,7 +88,7 @@ check([(p.findtext("name"), p.findtext("default")) for p in hidden] == [("AllowI
 dwi = next(p for p in root.iter("image") if p.findtext("index") == "0")
 check(dwi.get("type") == "diffusion-weighted" and dwi.findtext("channel") == "input", "the DWI")
 check(next(root.iter("geometry")).get("type") == "fiberbundle", "fibre lines")
-for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "starts", "shift", "basin",
+for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "starts", "shift",
                "device", "peaks", "tensors", "nfibers", "dec", "fibers", "report"):
     check(wanted in names, f"a parameter {wanted}")
 help_text = program("--help").stdout
@@ -161,8 +161,7 @@ os.remove("p.nrrd")
 done = program("--tissues", "t.nrrd", "--model", "msmt", "--constraint", "hpsd", "--order", "4", "dwi.nrrd")
 check(done.returncode == 0 and read_nrrd("t.nrrd")[0].shape[0] == 2, done.stderr)
 os.remove("t.nrrd")
-for options in (["--method", "maxima", "--starts", "9"], ["--starts", "9"], ["--method", "lowrank", "--basin"],
-                ["--method", "sshopm", "--basin"], ["--method", "maxima", "--shift", "none"],
+for options in (["--method", "maxima", "--starts", "9"], ["--starts", "9"], ["--method", "maxima", "--shift", "none"],
                 ["--method", "maxima", "--sigma", "3"], ["--threshold", ".5"], ["--max_fibers", "4"],
                 ["--method", "lowrank", "--max_fibers", "4"], ["--method", "lowrank", "--order", "2"],
                 ["--method", "signal", "--model", "adc"], ["--model", "adc", "--response", "r.txt"],

@@ -1,4 +1,4 @@
-"""Every folder includes only what its line of includes.txt lists."""
+"""Every folder includes only what its line of includes.txt lists, and no two files call each other but those listed."""
 import os
 import re
 import sys
@@ -55,6 +55,25 @@ def may(folder, allowed):
     return folder in allowed or any(rule.endswith("/*") and folder.startswith(rule[:-1]) for rule in allowed)
 
 
+def calling_pairs():
+    """Pairs of source files that call each other: each uses a hot_ function that the other defines."""
+    defines = re.compile(r'(?m)^(?!static|typedef|template|HOT_FN)[A-Za-z_][\w *"]*?\b(hot_\w+)\([^;{}]*\)\s*\{')
+    texts, owner = {}, {}
+    for top in TOPS:
+        for where, _, names in os.walk(os.path.join(SOURCE, top)):
+            for name in names:
+                if name.endswith((".c", ".cc", ".cu")):
+                    path = os.path.relpath(os.path.join(where, name), SOURCE)
+                    with open(os.path.join(where, name), encoding="utf-8") as file:
+                        text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", file.read(), flags=re.S)
+                    texts[path] = set(re.findall(r"\bhot_\w+", text))
+                    for function in defines.findall(text):
+                        owner.setdefault(function, set()).add(path)
+    calls = {(path, other) for path, words in texts.items() for word in words & owner.keys()
+             for other in owner[word] if path not in owner[word]}
+    return {frozenset(pair) for pair in calls if pair[::-1] in calls}, len(owner)
+
+
 folders, libraries, circles = read_rules()
 unused = {(folder, other) for folder in folders for other in folders[folder]}
 unused_libraries = {(library, folder) for library in libraries for folder in libraries[library]}
@@ -105,9 +124,12 @@ trouble += [f"includes.txt: nothing in {folder} includes {other}" for folder, ot
 trouble += [f"includes.txt: nothing in {folder} includes <{library}>" for library, folder in sorted(unused_libraries)]
 trouble += [f"includes.txt: the folder {folder} is not there" for folder in folders
             if not os.path.isdir(os.path.join(SOURCE, folder))]
-found = {frozenset(edge) for edge in edges if edge[::-1] in edges}
-trouble += [f"{' and '.join(sorted(circle))} include each other" for circle in found - circles]
-trouble += [f"includes.txt: {' and '.join(sorted(circle))} do not include each other" for circle in circles - found]
+pairs, functions = calling_pairs()
+if functions < 500:
+    trouble.append(f"only {functions} functions were found in {SOURCE}")
+found = {frozenset(edge) for edge in edges if edge[::-1] in edges} | pairs
+trouble += [f"{' and '.join(sorted(circle))} use each other" for circle in found - circles]
+trouble += [f"includes.txt: {' and '.join(sorted(circle))} do not use each other" for circle in circles - found]
 if read < 100:
     trouble.append(f"only {read} files were found in {SOURCE}")
 print("\n".join(trouble) if trouble else f"{read} files, {len(edges)} pairs of folders")

@@ -1,7 +1,6 @@
 /* The highest order of a gradient scheme, the built-in mask, and the noise, on synthetic data. */
 #include "check.h"
 #include "dwi/scheme.h"
-#include "dwi/symmetric.h"
 
 static const hot_grid small = {.size = {2, 2, 1}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
 
@@ -100,31 +99,6 @@ static void test_orders(hot_context *context)
     CHECK(order_of(context, 16, g, 0, NULL) == 4, "without b=0 as well");
 }
 
-static void test_eigen(void)
-{
-    uint64_t state = 5;
-    for (int n = 1; n <= 45; n += 11) {
-        double a[45 * 45], kept[45 * 45], values[45], vectors[45 * 45], worst = 0;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j <= i; j++)
-                a[i * n + j] = a[j * n + i] = check_random_normal(&state);
-        memcpy(kept, a, sizeof a);
-        hot_symmetric_eigen(n, a, values, vectors);
-        for (int e = 0; e < n; e++) {
-            CHECK(e == 0 || values[e - 1] <= values[e], "ascending");
-            for (int i = 0; i < n; i++) {
-                double r = -values[e] * vectors[e * n + i], dot = 0;
-                for (int j = 0; j < n; j++) {
-                    r += kept[i * n + j] * vectors[e * n + j];
-                    dot += vectors[e * n + j] * vectors[i * n + j];
-                }
-                worst = fmax(worst, fmax(fabs(r), fabs(dot - (i == e))));
-            }
-        }
-        CHECK(worst <= 1e-12, "n = %d: %g", n, worst);
-    }
-}
-
 /* A 24 x 20 x 12 volume of three b=0 volumes and six of b=1000: tissue (100), a pocket of fluid (300, attenuated most),
  * background of Rayleigh noise unless `filled`. */
 enum { NX = 24, NY = 20, NZ = 12, VOXELS = NX * NY * NZ, VOLUMES = 9 };
@@ -198,7 +172,6 @@ int main(void)
 {
     hot_context *context = NULL;
     CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
-    test_eigen();
     test_orders(context);
     test_mask(context);
     hot_context_destroy(&context);

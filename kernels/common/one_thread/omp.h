@@ -1,5 +1,5 @@
-/* In the place of OpenMP's header where there is none (HOTFIBER_OPENMP=OFF): one thread, whose number is 0. The
- * directives mean nothing to the compiler then, but for those of vectors. */
+/* Replaces OpenMP's header in builds without OpenMP (HOTFIBER_OPENMP=OFF): one thread, whose number is 0. The compiler
+ * then ignores the directives, except those for vectors. */
 #ifndef HOT_ONE_THREAD_OMP_H
 #define HOT_ONE_THREAD_OMP_H
 

@@ -1,5 +1,5 @@
-/* Contractions on the CPU. Small dense items are given to the register tiles as they lie; the others are read in
- * blocks, in whatever order their axes ask for, into panels that the tiles then run over. */
+/* Contractions on the CPU. Small dense items are passed to the register tiles in place; the others are packed, in
+ * blocks and in the order of their axes, into panels for the tiles. */
 #include <omp.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "contract_variant.h"
 
 enum {
-    BLOCK_ROWS = 144,    /* of A. A multiple of every tile's rows that are taken for blocks */
+    BLOCK_ROWS = 144,    /* of A. A multiple of the rows of every tile used for blocks */
     BLOCK_SUMS = 256,
     BLOCK_COLUMNS = 384, /* of B: with BLOCK_SUMS less than a second-level cache. A multiple of every tile's columns */
     SMALL = 1 << 14,     /* values of A and B together that are worked on where they lie */
@@ -73,7 +73,7 @@ static void do_items(const cpu_args *args, size_t first, size_t last)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Where the rows, columns and sums of the block at hand lie. */
+/* Offsets of the rows, columns and sums of the current block. */
 typedef struct offsets {
     size_t a_row[BLOCK_ROWS], c_row[BLOCK_ROWS], b_column[BLOCK_COLUMNS], c_column[BLOCK_COLUMNS], a_sum[BLOCK_SUMS],
         b_sum[BLOCK_SUMS];
@@ -122,7 +122,7 @@ static void pack(const cpu_args *args, const void *from, const size_t *outer, si
         pack_f32(from, outer, count, sum, sums, panel, to);
 }
 
-/* C of a block from its products, where it does not lie in rows. */
+/* C of a block from its products, if its rows are not contiguous. */
 static void scatter(const cpu_args *args, const offsets *table, size_t rows, size_t columns, const void *products,
                     void *c)
 {
@@ -204,47 +204,66 @@ static void do_task(const cpu_args *args, size_t task, size_t thread)
 
 /* ---- The backend ------------------------------------------------------------------------------------------------- */
 
+/* Whether items are multiplied in place. */
+static int is_small(const hot_contract_plan *plan)
+{
+    return is_simple(plan) && plan->sum.total <= SMALL && plan->row.total <= SMALL && plan->column.total <= SMALL &&
+           plan->row.total * plan->sum.total + plan->sum.total * plan->column.total <= SMALL;
+}
+
+/* Blocks count on panels of the largest tile; a measured choice is for items in place. */
+static void choose_tile(const hot_contract_variant *variant, const hot_contract_choice *choice, cpu_args *args)
+{
+    const size_t lanes = (size_t)(args->plan->f64 ? variant->lanes_f64 : variant->lanes_f32);
+    args->tile_rows = choice ? choice->parameter[0] : variant->rows;
+    args->tile_vectors = choice ? choice->parameter[1] : variant->vectors;
+    if (args->tile_rows > variant->rows || args->tile_rows < 1)
+        args->tile_rows = variant->rows;
+    if (args->tile_vectors > variant->vectors || args->tile_vectors < 1)
+        args->tile_vectors = variant->vectors;
+    args->tile_columns = (size_t)args->tile_vectors * lanes;
+}
+
+/* Small items, in portions worth from a few microseconds to a tenth of a millisecond. Returns the number of tasks. */
+static size_t plan_items(int threads, cpu_args *args, size_t *work)
+{
+    const hot_contract_plan *plan = args->plan;
+    const size_t each = plan->row.total * plan->column.total * (plan->sum.total + 1) + 64,
+                 least = (1 << 16) / each + 1, most = (1 << 22) / each + 1,
+                 share = threads == 1 ? most : plan->item.total / (8 * (size_t)threads);
+    args->portion = share < least ? least : share < most ? share : most;
+    *work = args->portion * each;
+    return (plan->item.total + args->portion - 1) / args->portion;
+}
+
+/* Blocks of rows and columns. Returns the number of tasks. */
+static size_t plan_blocks(cpu_args *args, size_t *work)
+{
+    const hot_contract_plan *plan = args->plan;
+    args->row_blocks = (plan->row.total + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    args->column_blocks = (plan->column.total + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+    *work = (plan->row.total < BLOCK_ROWS ? plan->row.total : BLOCK_ROWS) *
+            (plan->column.total < BLOCK_COLUMNS ? plan->column.total : BLOCK_COLUMNS) * (plan->sum.total + 1);
+    args->scratch_stride =
+        ((sizeof(offsets) + 63) / 64 * 64 +
+         args->item_bytes * (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) + 127) /
+        64 * 64;
+    return plan->item.total * args->row_blocks * args->column_blocks;
+}
+
 hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
 {
     const hot_contract_plan *plan = plan_pointer;
     const hot_contract_variant *variant = hot_contract_variant_choose(context);
-    const int threads = hot_context_threads(context), simple = is_simple(plan);
+    const int threads = hot_context_threads(context), small = is_small(plan);
     cpu_args args = {.plan = plan, .tile = plan->f64 ? variant->tile_f64 : variant->tile_f32,
                    .item_bytes = plan->f64 ? sizeof(double) : sizeof(float)};
-    const hot_contract_choice *choice = hot_contract_tuning_find(plan, hot_contract_cpu_name(context));
-    const size_t lanes = (size_t)(plan->f64 ? variant->lanes_f64 : variant->lanes_f32);
-    const size_t values = plan->row.total * plan->sum.total + plan->sum.total * plan->column.total;
-    const int small = simple && plan->sum.total <= SMALL && plan->row.total <= SMALL && plan->column.total <= SMALL &&
-                      values <= SMALL;
     hot_status status = HOT_OK;
     char *memory = NULL;
-    /* Blocks count on panels of the largest tile; a choice is for items as they lie. */
-    args.tile_rows = small && choice ? choice->parameter[0] : variant->rows;
-    args.tile_vectors = small && choice ? choice->parameter[1] : variant->vectors;
-    args.tile_rows = args.tile_rows > variant->rows || args.tile_rows < 1 ? variant->rows : args.tile_rows;
-    args.tile_vectors = args.tile_vectors > variant->vectors || args.tile_vectors < 1 ? variant->vectors
-                                                                                   : args.tile_vectors;
-    args.tile_columns = (size_t)args.tile_vectors * lanes;
-    size_t tasks = plan->item.total, work = plan->row.total * plan->column.total;
-    if (small) {
-        /* Items are dealt out in portions worth from a few microseconds to a tenth of a millisecond. */
-        const size_t each = work * (plan->sum.total + 1) + 64, least = (1 << 16) / each + 1,
-                     most = (1 << 22) / each + 1,
-                     share = threads == 1 ? most : plan->item.total / (8 * (size_t)threads);
-        args.portion = share < least ? least : share < most ? share : most;
-        tasks = (plan->item.total + args.portion - 1) / args.portion;
-        work = args.portion * each;
-    } else {
-        args.row_blocks = (plan->row.total + BLOCK_ROWS - 1) / BLOCK_ROWS;
-        args.column_blocks = (plan->column.total + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
-        tasks *= args.row_blocks * args.column_blocks;
-        work = (plan->row.total < BLOCK_ROWS ? plan->row.total : BLOCK_ROWS) *
-               (plan->column.total < BLOCK_COLUMNS ? plan->column.total : BLOCK_COLUMNS) * (plan->sum.total + 1);
-        args.scratch_stride =
-            ((sizeof(offsets) + 63) / 64 * 64 +
-             args.item_bytes * (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) +
-             127) /
-            64 * 64;
+    size_t work;
+    choose_tile(variant, small ? hot_contract_tuning_find(plan, hot_contract_cpu_name(context)) : NULL, &args);
+    const size_t tasks = small ? plan_items(threads, &args, &work) : plan_blocks(&args, &work);
+    if (!small) {
         memory = hot_context_alloc(context, (size_t)threads + 1, args.scratch_stride);
         if (!memory)
             return HOT_ERROR_MEMORY;

@@ -7,7 +7,7 @@
  * Registers. rdi: the current step of the program. rsi, rdx, rcx: A, B and C of the tile. r8, r9, r11: bytes from row
  * to row of them; r10 = 3 r9. Within a tile rax and rbx point to a row of B and its last vector, rbp counts, and r12
  * ... r15 point to every third row of A; then rax is a row of C and rbx the bytes from there to its last vector. r15
- * holds the flags where it is not needed for rows. k1, or with AVX2 vector 2, is the mask of a partial vector.
+ * holds the flags if it is not needed for rows. k1, or with AVX2 vector 2, is the mask of a partial vector.
  * Vectors: a row of B from 0 on, then a factor, then the sums from `first` on. */
 #if defined(__x86_64__) && defined(__ELF__)
     .intel_syntax noprefix

@@ -8,7 +8,7 @@
 #include "contract_dense.h"
 #endif
 
-/* The register tile: as many sums as the registers hold beside a row of B and a factor. */
+/* The register tile: the sums that fit into the registers in addition to a row of B and a factor. */
 #if defined(__AVX512F__)
 enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
 #define TILE_SHAPES(F) \
@@ -36,7 +36,7 @@ enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 /* Values of the items that are worked on at a time. */
 enum { TILE_GROUP = 2048 };
 
-/* Square items of these sizes have code of their own, up to SQUARE_ONES also for alpha = beta = 1. */
+/* Square items of these sizes have unrolled code, up to SQUARE_ONES also for alpha = beta = 1. */
 enum { SQUARE_ONES = 12 };
 #if HOT_SIMD_BYTES > 16
 #define SQUARE_SIZES(F) \

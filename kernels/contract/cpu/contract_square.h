@@ -78,11 +78,11 @@ HOT_FN void SQUARE(add_c)(SQUARE_PART(vector) (*sum)[4], const SQUARE_T *c, cons
         }
 }
 
-/* rows x columns of C. Rows of B are read in whole vectors, whatever lies behind their columns, but for the last, whose
- * end may be that of the array: a mask would take a place among the multiplications. C is read last, or the first
+/* rows x columns of C. Rows of B are read in whole vectors, past the end of their columns, except for the last, whose
+ * end may be that of the array: a mask would cost a slot among the multiplications. C is read last, or the first
  * multiplications would wait for it, and all of it before any is written: a masked store holds up the load of the row
- * behind it. Meanwhile, if it asks, n lines of the next item, from the given one on, are asked for. ones: alpha and
- * beta are 1; else these are the two factors. */
+ * behind it. Meanwhile the tile prefetches n lines of the next item, from the given line on. ones: alpha and beta are
+ * 1; else these are the two factors. */
 HOT_FN void SQUARE(tile)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, const int rows, const int columns,
                          const int n, const int ones, const SQUARE_T *factors, const SQUARE_T *const *next,
                          const int asks, const int line)
@@ -132,7 +132,8 @@ HOT_FN void SQUARE(tiles)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, con
         SQUARE(tile)(a, b, c, rows, columns, n, ones, factors, next, asks, t * n);
 }
 
-/* `columns` of C over all rows, in tiles of two heights that are nearly the same. The first tiles ask for the lines. */
+/* `columns` of C over all rows, in tiles of two heights that are nearly the same. The first tiles prefetch the
+ * lines. */
 HOT_FN void SQUARE(strip)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, const int columns, const int n,
                           const int ones, const SQUARE_T *factors, const SQUARE_T *const *next, const int asks)
 {
@@ -163,8 +164,8 @@ HOT_FN void SQUARE(run)(const hot_tile *tile, const int n, const int ones, const
     }
 }
 
-/* C += A B costs a multiplication less per value of C. Small items have code of their own for it: there the question
- * would cost as much. */
+/* C += A B costs a multiplication less per value of C. Small items have separate code for it: there the test would cost
+ * as much. */
 HOT_FN void SQUARE(items)(const hot_tile *tile, const int n)
 {
     const SQUARE_T factors[2] = {(SQUARE_T)tile->alpha, (SQUARE_T)tile->beta};

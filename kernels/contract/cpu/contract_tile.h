@@ -120,17 +120,77 @@ static void TILE(singles)(const hot_tile *tile)
             c[i] = alpha * a[i] * b[i] + beta * c[i];
 }
 
+static int TILE(is_single)(const hot_tile *tile)
+{
+    return tile->rows == 1 && tile->columns == 1 && tile->sums == 1 && tile->a_item == 1 && tile->b_item == 1 &&
+           tile->c_item == 1;
+}
+
+static int TILE(is_square)(const hot_tile *tile)
+{
+    const size_t n = tile->columns;
+    return n >= 2 && n <= SQUARE_LAST && tile->rows == n && tile->sums == n && tile->a_row == n && tile->a_sum == 1 &&
+           tile->b_sum == n && tile->c_row == n && !tile->a_panel && !tile->b_panel;
+}
+
+/* How the rows and columns of an item are divided into register tiles. */
+typedef struct TILE(division) {
+    size_t max_rows, max_columns; /* of a tile */
+    size_t b_panel;
+    size_t down, high, highs;     /* tiles below one another, the first `highs` of `high` rows, the others of one less */
+    size_t group;                 /* items that are processed together */
+} TILE(division);
+
+static TILE(division) TILE(divide)(const hot_tile *tile)
+{
+    TILE(division) d;
+    d.max_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
+    size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
+                                                                                      : TILE_VECTORS;
+    if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
+        const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES,
+                     across = (vectors + most_vectors - 1) / most_vectors;
+        most_vectors = across ? (vectors + across - 1) / across : 1;
+    }
+    d.max_columns = most_vectors * TILE_LANES;
+    d.b_panel = tile->b_panel ? tile->b_panel : d.max_columns;
+    /* Tiles of two nearly equal heights: ten rows are five and five rather than eight and two. */
+    d.down = (tile->rows + d.max_rows - 1) / d.max_rows;
+    d.high = d.down ? (tile->rows + d.down - 1) / d.down : 0;
+    d.highs = tile->rows - d.down * (d.high - (d.down > 0));
+    /* Items that take several calls are processed in small groups, which the first-level cache keeps. */
+    const size_t values = tile->rows * tile->sums + tile->sums * tile->columns + tile->rows * tile->columns;
+    d.group = d.highs == d.down && tile->columns <= d.max_columns ? tile->items : TILE_GROUP / (values + 1) + 1;
+    return d;
+}
+
+/* The columns from `column` on of the block's items. */
+static void TILE(run_columns)(const hot_tile *tile, const TILE(division) *d, size_t item, size_t column,
+                              TILE(block) *block)
+{
+    const size_t columns = tile->columns - column < d->max_columns ? tile->columns - column : d->max_columns;
+    const size_t vectors = (columns + TILE_LANES - 1) / TILE_LANES;
+    block->part = (int)(columns % TILE_LANES);
+    block->b = (const TILE_T *)tile->b + item * tile->b_item + column / d->max_columns * d->b_panel;
+    for (size_t row = 0, rows; row < tile->rows; row += rows * block->tiles) {
+        const size_t left = tile->rows - row;
+        rows = tile->a_panel ? left < d->max_rows ? left : d->max_rows : row == 0 ? d->high : d->high - 1;
+        block->tiles = tile->a_panel ? 1 : row == 0 ? d->highs : d->down - d->highs;
+        block->a = (const TILE_T *)tile->a + item * tile->a_item +
+            (tile->a_panel ? row / d->max_rows * tile->a_panel : row * tile->a_row);
+        block->c = (TILE_T *)tile->c + item * tile->c_item + row * tile->c_row + column;
+        TILE(functions)[rows - 1][vectors - 1][block->part != 0](block);
+    }
+}
+
 static void TILE(run)(const hot_tile *tile)
 {
-    if (tile->rows == 1 && tile->columns == 1 && tile->sums == 1 && tile->a_item == 1 && tile->b_item == 1 &&
-        tile->c_item == 1) {
+    if (TILE(is_single)(tile)) {
         TILE(singles)(tile);
         return;
     }
-    const size_t n = tile->columns;
-    if (n >= 2 && n <= SQUARE_LAST && tile->rows == n && tile->sums == n && tile->a_row == n && tile->a_sum == 1 &&
-        tile->b_sum == n && tile->c_row == n && !tile->a_panel && !tile->b_panel) {
-        TILE(squares)[n - 2](tile);
+    if (TILE(is_square)(tile)) {
+        TILE(squares)[tile->columns - 2](tile);
         return;
     }
 #if defined(HOT_CONTRACT_DENSE)
@@ -139,41 +199,14 @@ static void TILE(run)(const hot_tile *tile)
                                         tile->tile_vectors < TILE_VECTORS ? tile->tile_vectors : 0))
         return;
 #endif
-    const size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
-    size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
-                                                                                      : TILE_VECTORS;
-    if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
-        const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES,
-                     across = (vectors + most_vectors - 1) / most_vectors;
-        most_vectors = across ? (vectors + across - 1) / across : 1;
-    }
-    const size_t most_columns = most_vectors * TILE_LANES, b_panel = tile->b_panel ? tile->b_panel : most_columns;
-    /* Tiles of two nearly equal heights: ten rows are five and five rather than eight and two. */
-    const size_t down = (tile->rows + most_rows - 1) / most_rows, high = down ? (tile->rows + down - 1) / down : 0,
-                 highs = tile->rows - down * (high - (down > 0));
-    /* What takes several calls is done for a few items at a time, which the first-level cache keeps. */
-    const size_t values = tile->rows * tile->sums + tile->sums * tile->columns + tile->rows * tile->columns;
-    const size_t group = highs == down && tile->columns <= most_columns ? tile->items : TILE_GROUP / (values + 1) + 1;
+    const TILE(division) d = TILE(divide)(tile);
     TILE(block) block = {.a_row = tile->a_row, .a_sum = tile->a_sum, .b_sum = tile->b_sum, .c_row = tile->c_row,
                          .sums = tile->sums, .a_item = tile->a_item, .b_item = tile->b_item, .c_item = tile->c_item,
                          .alpha = (TILE_T)tile->alpha, .beta = (TILE_T)tile->beta};
-    for (size_t item = 0; item < tile->items && down; item += block.items) {
-        block.items = tile->a_panel ? 1 : tile->items - item < group ? tile->items - item : group;
-        for (size_t column = 0; column < tile->columns; column += most_columns) {
-            const size_t columns = tile->columns - column < most_columns ? tile->columns - column : most_columns;
-            const size_t vectors = (columns + TILE_LANES - 1) / TILE_LANES;
-            block.part = (int)(columns % TILE_LANES);
-            block.b = (const TILE_T *)tile->b + item * tile->b_item + column / most_columns * b_panel;
-            for (size_t row = 0, rows; row < tile->rows; row += rows * block.tiles) {
-                const size_t left = tile->rows - row;
-                rows = tile->a_panel ? left < most_rows ? left : most_rows : row == 0 ? high : high - 1;
-                block.tiles = tile->a_panel ? 1 : row == 0 ? highs : down - highs;
-                block.a = (const TILE_T *)tile->a + item * tile->a_item +
-                    (tile->a_panel ? row / most_rows * tile->a_panel : row * tile->a_row);
-                block.c = (TILE_T *)tile->c + item * tile->c_item + row * tile->c_row + column;
-                TILE(functions)[rows - 1][vectors - 1][block.part != 0](&block);
-            }
-        }
+    for (size_t item = 0; item < tile->items && d.down; item += block.items) {
+        block.items = tile->a_panel ? 1 : tile->items - item < d.group ? tile->items - item : d.group;
+        for (size_t column = 0; column < tile->columns; column += d.max_columns)
+            TILE(run_columns)(tile, &d, item, column, &block);
     }
 }
 #undef TILE_FUNCTIONS

@@ -7,10 +7,9 @@
 
 #include "fem/fem_args.h"
 
-/* `items` blocks of C, each rows x columns values (columns contiguous), each from `sums` products:
- * A[i, s] = a[i * a_row + s * a_sum]; B[s, j] = b[s * b_sum + j]; C[i, j] = c[i * c_row + j]. a_panel and b_panel,
- * where they are not 0: from the rows of A or the columns of B of one register tile to those of the next (packed
- * panels). */
+/* `items` blocks of C, each rows x columns values (columns contiguous), each from `sums` products: A[i, s] = a[i *
+ * a_row + s * a_sum]; B[s, j] = b[s * b_sum + j]; C[i, j] = c[i * c_row + j]. a_panel and b_panel, if not 0: from the
+ * rows of A or the columns of B of one register tile to those of the next (packed panels). */
 typedef struct hot_tile {
     size_t rows, columns, sums, items;
     const void *a, *b;

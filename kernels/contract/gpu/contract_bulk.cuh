@@ -21,7 +21,7 @@ __host__ __device__ constexpr bool on_tensor_cores(int n) { return BULK_TENSOR_C
 /* Where a warp takes an item in blocks: values of large items that lie so that they are read one by one from shared
  * memory, which is what then takes the time, are each used for several rows and columns. */
 __host__ __device__ constexpr bool in_blocks(int n) { return !BULK_TENSOR_CORES && n > 16 && n % 4; }
-/* Warps of an item that warps take; of the largest few fit, and two hide more of what they wait for. */
+/* Warps of an item that warps take; few of the largest fit, and two hide more latency. */
 __host__ __device__ constexpr int warps_of(int n) { return in_blocks(n) && n > 28 ? 2 : 1; }
 /* Rows per thread otherwise: one thread per column of C up to 16, two up to 24, four above: large items are so few that
  * they need the threads. */
@@ -36,8 +36,8 @@ struct bulk_arguments {
     unsigned per_chunk, stages;
 };
 
-/* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower
- * otherwise. */
+/* A chunk has the same offset from lines of 128 bytes in shared memory as in device memory: otherwise the engine is
+ * slower. */
 __device__ __forceinline__ unsigned padded_values(unsigned values)
 {
     return (unsigned)(hot_bulk_padded(values * sizeof(BULK_T)) / sizeof(BULK_T));
@@ -47,8 +47,8 @@ __device__ __forceinline__ unsigned shift_of(const BULK_T *p)
     return (unsigned)((size_t)p % HOT_BULK_LINE / sizeof(BULK_T));
 }
 
-/* A chunk of `count` values per operand into shared memory, by one thread. The engine moves 16 bytes at a time: what is
- * left of the last chunk is copied by the thread itself, before it arrives at the barrier. */
+/* A chunk of `count` values per operand into shared memory, by one thread. The engine moves 16 bytes at a time: the
+ * thread copies the rest of the last chunk itself, before it arrives at the barrier. */
 __device__ __forceinline__ void load_piece(BULK_T *to, const BULK_T *from, unsigned count)
 {
     const unsigned whole = count * sizeof(BULK_T) / 16 * 16 / sizeof(BULK_T);
@@ -97,8 +97,8 @@ __device__ __forceinline__ void square_columns(const bulk_arguments &p, const BU
         }
 }
 
-/* One or two warps per item: groups of eight lanes share the rows, the lanes of a group have every eighth column. What
- * lies behind the last row or column is computed with what is found there and not stored. */
+/* One or two warps per item: groups of eight lanes share the rows, the lanes of a group have every eighth column.
+ * Results behind the last row or column are computed from whatever memory holds there, and not stored. */
 template <int N>
 __device__ __forceinline__ void square_blocks(const bulk_arguments &p, const BULK_T *a, const BULK_T *b, BULK_T *c)
 {
@@ -226,7 +226,7 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         BULK_T *const b = here + padded[0] + shift_of(p.b + chunk * sizes[1]);
         BULK_T *const c = here + padded[0] + padded[1] + shift_of(p.c + chunk * sizes[2]);
         barrier_spin(barriers + 8 * stage, phase);
-        /* Items behind the last one compute on what lies there and are not stored. */
+        /* Items behind the last compute on whatever memory holds there and are not stored. */
         if constexpr (N > 0 && on_tensor_cores(N))
             square_tiles<(N > 0 ? N : 1)>(p, a, b, c);
         else if constexpr (N > 0 && in_blocks(N))
@@ -345,7 +345,7 @@ extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_args *ar
     if (status == HOT_OK)
         status = hot_cuda_status(context,
                                  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, function, (int)threads, bytes),
-                                 "asking for occupancy");
+                                 "the occupancy");
     if (status != HOT_OK)
         return status;
     if (args->blocks > 0 && args->blocks < fitting)

@@ -47,7 +47,7 @@ template <typename T> __global__ void value_kernel(const hot_contract_plan plan,
 enum { TILE = 64, STEP = 16, TILE_THREADS = 256 };
 
 /* A block per 64 x 64 values of C of an item, 4 x 4 of them per thread; A and B pass through shared memory, read in the
- * order that their own axes ask for. */
+ * order of each operand's axes. */
 template <typename T> __global__ void __launch_bounds__(TILE_THREADS)
     tile_kernel(const hot_contract_plan plan, size_t tasks)
 {
@@ -179,7 +179,7 @@ bool set_chunk(bool f64, hot_bulk_args *args, size_t bytes, int stages)
     return false;
 }
 
-/* What is taken without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks
+/* The choice without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks
  * where the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
 void usual_choice(const hot_contract_plan *plan, const hot_bulk_args *bulk, hot_contract_choice *choice)
 {
@@ -332,8 +332,8 @@ hot_contract_plan single_item(const hot_contract_plan *plan)
 }
 
 /* Sets the arrays of a batch, and the strides of a chunk, for a plan whose items are rows of each operand: one item
- * axis, along which the items of an operand neither overlap nor interleave, or are all the same (A or B). False where
- * that is not so. */
+ * axis, along which the items of an operand neither overlap nor interleave, or are all the same (A or B). Else returns
+ * false. */
 bool as_batch(const hot_contract_plan *plan, batch_args *call, hot_batch *batch)
 {
     const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
@@ -356,7 +356,7 @@ bool as_batch(const hot_contract_plan *plan, batch_args *call, hot_batch *batch)
             batch->in[o] = hot_batch_strided(names[o], host[o], row, stride * size);
         else
             call->shared[o] = row;
-        /* What lies between the values of an item of C must keep what it holds. */
+        /* Memory between the values of an item of C must not change. */
         if (o == HOT_OPERAND_C && (plan->beta != 0 || values != plan->row.total * plan->column.total))
             batch->in[o] = batch->out[0];
     }
@@ -430,7 +430,7 @@ hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
     size_t available = 0, total = 0, most = divisible ? plan->item.total : 1, each = 0;
     char *memory = NULL, *device[3];
     hot_arena arena = {NULL, 0};
-    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&available, &total), "asking for memory");
+    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&available, &total), "free memory");
     available = std::min<size_t>(available / 2, (size_t)1 << 30);
     for (int o = 0; o < 3; o++)
         each += std::max(hot_group_stride(&plan->item, o), (size_t)1) * size;

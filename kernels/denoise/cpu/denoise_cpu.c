@@ -44,7 +44,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
         return HOT_ERROR_MEMORY;
     hot_lapack_single_begin();
     for (size_t phase = 0; phase < apart_j * apart_k && status == HOT_OK; phase++) {
-        /* phases go by a window's place in the whole volume: a slab adds up in the same order */
+        /* phases follow a window's position in the whole volume: a slab adds up in the same order */
         const size_t j0 = phase % apart_j, k0 = (phase / apart_j + apart_k - args->place0 % apart_k) % apart_k;
         const size_t rows_j = args->places[0] > j0 ? (args->places[0] - j0 - 1) / apart_j + 1 : 0;
         const size_t rows_k = args->places[1] > k0 ? (args->places[1] - k0 - 1) / apart_k + 1 : 0;

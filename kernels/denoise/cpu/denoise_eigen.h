@@ -117,7 +117,7 @@ static void scale_tridiagonal(size_t n, vd *d, vd *e, vd *e2, vd *norm, vd *low,
     *high = vsetd(1 + 0x1p-40);
 }
 
-/* How many eigenvalues lie below each of four shifts: sign changes of p_i = (d_i - x) p_(i-1) - e_i^2 p_(i-2). */
+/* How many eigenvalues are below each of four shifts: sign changes of p_i = (d_i - x) p_(i-1) - e_i^2 p_(i-2). */
 static void count_below(size_t n, const vd *restrict d, const vd *restrict e2, const vd x[4], vul below[4])
 {
     vd p[4], q[4];

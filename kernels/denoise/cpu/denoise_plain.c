@@ -4,7 +4,7 @@
 #include "denoise/denoise.h"
 #include "heev/heev.h"
 
-/* What a window needs beside the solver's work; complex numbers are pairs, real ones have no second part. */
+/* A window's memory and the solver's workspace; complex numbers are pairs, real ones have no second part. */
 typedef struct plain_workspace {
     double *samples;   /* voxels x volumes */
     double *gram;      /* columns x columns; its eigenvectors */
@@ -71,7 +71,7 @@ static double make_gram(const denoise_args *args, size_t parts, const plain_work
     return trace;
 }
 
-/* How many of the largest eigenvalues are signal; columns when none could be told from noise. */
+/* How many of the largest eigenvalues are signal; columns if the noise could not be determined. */
 static size_t count_signal(const denoise_args *args, const double *values, double trace, double *variance)
 {
     const size_t n = args->columns;

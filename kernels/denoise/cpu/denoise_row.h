@@ -12,7 +12,7 @@ static size_t pad(size_t n) { return (n + 15) / 16 * 16; }
 
 static size_t parts_of(const denoise_args *args) { return args->options.is_complex ? 2 : 1; }
 
-/* What a row needs, all in one piece of memory. */
+/* A row's arrays, all in one allocation. */
 typedef struct row_workspace {
     double *samples;  /* rows of a column of voxels (or of a window), padded */
     double *grams;    /* ring of window[0] Gram matrices, or one */
@@ -102,7 +102,7 @@ static void column_gram(const denoise_args *args, size_t i, const size_t corner[
     multiply(args->window[1] * args->window[2], real, work->samples, gram);
 }
 
-/* The Gram matrix over voxels of one window, where there are more volumes than voxels. */
+/* The Gram matrix over voxels of one window, for more volumes than voxels. */
 static void window_gram(const denoise_args *args, const size_t corner[3], const row_workspace *work, double *gram)
 {
     const size_t parts = parts_of(args), real = args->columns * parts, width = pad(real);
@@ -154,8 +154,8 @@ static void into_lane_complex(const denoise_args *args, const row_workspace *wor
         }
 }
 
-/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from
- * noise). values (n): the largest first, scaled; as many as the lane with most signal needs. */
+/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: it could not be determined).
+ * values (n): the largest first, scaled, up to the number that the lane with most signal needs. */
 static size_t find_signal(const denoise_args *args, const row_workspace *work, vd trace, vd norm, vd low, vd high,
                           int lanes, vd *values, size_t signal[LANES], double variance[LANES])
 {
@@ -257,8 +257,43 @@ static void add_to_rows(const denoise_args *args, const row_workspace *work, siz
     }
 }
 
+/* A lane's eigenvectors of the signal to work->basis, complex ones as two real ones. */
+static void take_basis(const denoise_args *args, const row_workspace *work, int lane, size_t terms, size_t basis_width)
+{
+    const size_t n = args->columns, parts = parts_of(args);
+    for (size_t k = 0; k < terms; k++) {
+        float *to = work->basis + k * basis_width;
+        for (size_t i = 0; i < n; i++) {
+            const vd *v = work->vectors + (k / parts * n + i) * parts;
+            if (parts == 1) {
+                to[i] = (float)v[0][lane];
+            } else {
+                to[2 * i] = k % 2 == 0 ? (float)v[0][lane] : -(float)v[1][lane];
+                to[2 * i + 1] = (float)v[1 - k % 2][lane];
+            }
+        }
+        for (size_t i = parts * n; i < basis_width; i++)
+            to[i] = 0;
+    }
+}
+
+/* Over voxels: the window's samples times each eigenvector. */
+static void make_rows(const denoise_args *args, const row_workspace *work, const size_t corner[3], size_t signal,
+                      float *rows, size_t width)
+{
+    size_t at = 0;
+    memset(rows, 0, parts_of(args) * signal * width * sizeof(float));
+    for (size_t k = corner[2]; k < corner[2] + args->window[2]; k++)
+        for (size_t j = corner[1]; j < corner[1] + args->window[1]; j++)
+            for (size_t i = corner[0]; i < corner[0] + args->window[0]; i++, at++) {
+                const size_t voxel = voxel_at(args, i, j, k);
+                if (args->usable[voxel])
+                    add_to_rows(args, work, at, signal, args->signals + voxel * args->width, rows, width);
+            }
+}
+
 /* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its
- * signals as they are when nothing of them is known to be noise. */
+ * unchanged signals if the noise could not be determined. */
 static void add_window(const denoise_args *args, const row_workspace *work, const size_t corner[3], int lane,
                        size_t signal, double variance)
 {
@@ -268,36 +303,13 @@ static void add_window(const denoise_args *args, const row_workspace *work, cons
     const size_t above = args->options.begin - args->options.first, below = args->options.end - args->options.first;
     float *x = work->part, *y = x + width, *rows = y + width; /* rows: projections, when over voxels */
     float *t = work->weights;
-    if (!whole) {
-        for (size_t k = 0; k < terms; k++) {
-            float *to = work->basis + k * basis_width;
-            for (size_t i = 0; i < n; i++) {
-                const vd *v = work->vectors + (k / parts * n + i) * parts;
-                if (parts == 1) {
-                    to[i] = (float)v[0][lane];
-                } else {
-                    to[2 * i] = k % 2 == 0 ? (float)v[0][lane] : -(float)v[1][lane];
-                    to[2 * i + 1] = (float)v[1 - k % 2][lane];
-                }
-            }
-            for (size_t i = parts * n; i < basis_width; i++)
-                to[i] = 0;
-        }
-        if (over_volumes) /* rows of zeros up to a multiple of four */
-            for (size_t k = terms; k < (terms + 3) / 4 * 4; k++)
-                memset(work->basis + k * basis_width, 0, width * sizeof(float));
-    }
-    if (!whole && !over_volumes) {
-        memset(rows, 0, terms * width * sizeof(float));
-        size_t at = 0;
-        for (size_t k = corner[2]; k < corner[2] + args->window[2]; k++)
-            for (size_t j = corner[1]; j < corner[1] + args->window[1]; j++)
-                for (size_t i = corner[0]; i < corner[0] + args->window[0]; i++, at++) {
-                    const size_t voxel = voxel_at(args, i, j, k);
-                    if (args->usable[voxel])
-                        add_to_rows(args, work, at, signal, args->signals + voxel * args->width, rows, width);
-                }
-    }
+    if (!whole)
+        take_basis(args, work, lane, terms, basis_width);
+    if (!whole && over_volumes) /* rows of zeros up to a multiple of four */
+        for (size_t k = terms; k < (terms + 3) / 4 * 4; k++)
+            memset(work->basis + k * basis_width, 0, width * sizeof(float));
+    if (!whole && !over_volumes)
+        make_rows(args, work, corner, signal, rows, width);
     memset(x, 0, width * sizeof(float));
     size_t at = 0;
     for (size_t k = corner[2]; k < corner[2] + args->window[2]; k++)

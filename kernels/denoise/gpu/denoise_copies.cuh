@@ -23,7 +23,7 @@ struct ring {
     cudaStream_t stream;
     char *pieces[PIECES];
     cudaEvent_t events[PIECES];
-    /* of what is on its way to the caller */
+    /* of data on its way to the caller */
     char *to[PIECES];
     size_t bytes[PIECES];
     int next;
@@ -113,7 +113,7 @@ hot_status upload(gpu *g, void *to, const void *from, size_t bytes)
     return status;
 }
 
-/* What one piece has brought, to the caller. */
+/* Copies a piece's results to the caller. */
 hot_status deliver(gpu *g, int k)
 {
     ring *r = &g->down;

@@ -7,8 +7,8 @@
  * This is not a batch of independent items, and common/batch_pipeline.h does not serve it: neighbouring windows share
  * nearly all their voxels, which would be copied once for each window (125 times for 5 x 5 x 5), and a voxel's result
  * is a sum over windows of several batches, in a fixed order. So slices are copied once, ahead of the batch that needs
- * them, and back when no later window touches them, through a ring of pinned pieces on a stream of their own while
- * batches are computed. One GPU does it.
+ * them, and back when no later window touches them, through a ring of pinned pieces on a separate stream while batches
+ * are computed. One GPU does it.
  *
  * Arrays in device memory (hotfiber/device.h) are read and written where they are, on the caller's stream. How many
  * windows want the complete eigensolver is then known to the GPU alone: it gets as many matrices as there may be, and
@@ -32,7 +32,7 @@ const size_t SLAB_BYTES = (size_t)8 << 30, BATCH_BYTES = (size_t)2 << 30, SOLVER
 /* Windows that fill the GPU well; and of large matrices no more than are done within some hundredths of a second. */
 const size_t BATCH_WINDOWS = 8192;
 
-/* Slices up to `until` (in memory) to the device, and what is asked of each voxel. */
+/* Copies slices up to `until` (in memory) to the device, and their masks. */
 hot_status bring(gpu *g, size_t until)
 {
     if (until <= g->uploaded)
@@ -341,7 +341,7 @@ template <bool C> hot_status do_slab(gpu *g, double from, double to)
             status = check(g, cudaStreamWaitEvent(g->stream, g->arrived, 0), "waiting for signals");
         if (status == HOT_OK)
             status = solve<C>(g);
-        if (status == HOT_OK && !g->here) /* meanwhile, what is finished and what is needed next */
+        if (status == HOT_OK && !g->here) /* meanwhile, finished slices back and the next slices in */
             status = give(g, given, finished);
         given = finished;
         if (status == HOT_OK && !g->here)
@@ -494,7 +494,7 @@ hot_status hot_denoise_cuda(hot_context *context, void *argument)
     if (status == HOT_OK)
         status = open(&g);
     if (status == HOT_OK && !g.here)
-        status = check(&g, cudaMemGetInfo(&available, &total), "asking for memory");
+        status = check(&g, cudaMemGetInfo(&available, &total), "free memory");
     else if (g.here) /* the same in every call */
         available = 4 * hot_device_budget(context);
     if (status == HOT_OK)

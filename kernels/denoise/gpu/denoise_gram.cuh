@@ -58,7 +58,7 @@ __device__ __forceinline__ void denoise_store_gram(double *gram, int n, bool ful
 
 enum { DENOISE_GRAM_ROWS = 256 };
 
-/* The samples of four rows and a tile's columns, as the products want them; zero where there is none. */
+/* The samples of four rows and a tile's columns, in the products' layout; zero outside of the window. */
 __device__ __forceinline__ void denoise_fetch(const float *signals, long long row, const long long (&columns)[4],
                                               float (&x)[4])
 {

@@ -1,4 +1,4 @@
-/* What the kernels of the denoise family work on: a slab of the volume on the device, and a batch of its windows. */
+/* The data of the denoise family's kernels: a slab of the volume on the device, and a batch of its windows. */
 #ifndef HOT_DENOISE_PLAN_CUH
 #define HOT_DENOISE_PLAN_CUH
 
@@ -29,7 +29,7 @@ struct denoise_plan {
     /* per window */
     double *gram;        /* packed lower triangle; then the reflectors */
     double *tau, *d, *e; /* n numbers, n, n; d and e after the rank is selected: of the matrix scaled by its norm */
-    double *lambda;      /* n: the largest first, of the scaled matrix, as many as are signal */
+    double *lambda;      /* n: the largest first, of the scaled matrix; only those of the signal */
     int *signal;         /* how many; n: nothing is known to be noise; DENOISE_UNWANTED */
     float *level;        /* the noise's variance */
     float *patterns;     /* n x stride numbers */

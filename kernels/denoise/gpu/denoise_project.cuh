@@ -39,8 +39,8 @@ __global__ void hot_denoise_list_wanted(const __grid_constant__ denoise_plan pla
     }
 }
 
-/* What is not the basis: the products of the basis' vectors with the window's samples. A block per window, a thread
- * per row. */
+/* The other factor: the products of the basis' vectors with the window's samples. A block per window, a thread per
+ * row. */
 template <bool C>
 __global__ void __launch_bounds__(DENOISE_ITEMS) denoise_coefficients(const __grid_constant__ denoise_plan plan)
 {

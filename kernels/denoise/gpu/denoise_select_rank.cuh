@@ -18,7 +18,7 @@ __device__ __forceinline__ double denoise_rescale(double p, double q)
     return __hiloint2double(0x7fe00000 - exponent, 0);
 }
 
-/* How many eigenvalues lie below x: sign changes of p_i = (d_i - x) p_(i-1) - e_i^2 p_(i-2). rows: (d, -e^2), a
+/* How many eigenvalues are below x: sign changes of p_i = (d_i - x) p_(i-1) - e_i^2 p_(i-2). rows: (d, -e^2), a
  * multiple of 16. */
 __device__ __forceinline__ int denoise_count_below(int n, const double2 *rows, double x)
 {

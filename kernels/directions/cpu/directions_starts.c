@@ -82,8 +82,7 @@ static int one(const hot_starts_job *job, const float *row, const float *x, cons
 
 hot_status hot_starts_job_create(hot_context *context, const hot_directions_args *args, hot_starts_job *job)
 {
-    const hot_sshopm_options settings = {.size = sizeof settings, .shift = args->shift, .alpha = args->alpha,
-                                         .basin = args->basin};
+    const hot_sshopm_options settings = {.size = sizeof settings, .shift = args->shift, .alpha = args->alpha};
     memset(job, 0, sizeof *job);
     job->args = args;
     job->sshopm.order = args->order;

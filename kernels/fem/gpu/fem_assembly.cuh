@@ -1,7 +1,7 @@
-/* Assembly of mass operators: writing the matrices is what takes time. A block works on a group of slots, which are an
- * element and, in 3-D, a j3. Sums over the last axes first; then, for a slab of some (slot, j2) at a time, a thread per
- * row of the matrix sums over axis 1. What a slab writes lies in one piece, whatever it is aligned to: it is gathered
- * in shared memory and leaves as whole lines while the next is computed. D of the next group is on its way meanwhile.
+/* Assembly of mass operators: writing the matrices takes most of the time. A block works on a group of slots, which are
+ * an element and, in 3-D, a j3. Sums over the last axes first; then, for a slab of some (slot, j2) at a time, a thread
+ * per row of the matrix sums over axis 1. A slab's output is contiguous, with any alignment: it is gathered in shared
+ * memory and written as whole lines while the next slab is computed. D of the next group is on its way meanwhile.
  * Included by fem_cuda.cuh. */
 
 constexpr int floor_to_one(int n) { return n < 1 ? 1 : n; }

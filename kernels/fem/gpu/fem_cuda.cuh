@@ -1,4 +1,4 @@
-/* Mass operators on the GPU. Template by inclusion: FEM_T, FEM_BANKS (values of it that lie in different banks),
+/* Mass operators on the GPU. Template by inclusion: FEM_T, FEM_BANKS (how many of its values are in different banks),
  * FEM(name). The action: fem_folded.cuh or fem_planes.cuh for what they are made for, else fem_lines.cuh; assembly:
  * fem_assembly.cuh; and kernels for any size. */
 #include <algorithm>

@@ -2,14 +2,15 @@
  * b[i][k] = b[N - 1 - i][N - 1 - k]: sums of opposite values go to sums and differences to differences, which is two
  * thirds of the multiplications. As in fem_planes.cuh a thread takes planes of an element, here with a partner in
  * another warp: both read all of the plane, and each has some columns of the result, or it would be too many registers
- * for more than a warp on each quarter of a multiprocessor. A team of two warps works on whole elements of its own,
- * which the bulk copy engine brings and fetches. Included by fem_cuda.cuh. */
+ * for more than a warp on each quarter of a multiprocessor. Each team of two warps works on whole elements, which the
+ * bulk copy engine loads and stores. Included by fem_cuda.cuh. */
 
 enum { FOLDED_FIRST = 7, FOLDED_LAST = 9 }; /* what it is faster for */
 
 template <int N> struct folded_shape {
     static constexpr int E = 32 / N, UNIT = 16 / (int)sizeof(FEM_T); /* elements of a team; values of a copy's unit */
-    /* Odd planes lie in shared memory as they do in memory, at different banks; even ones are moved apart. */
+    /* Odd planes have the same layout in shared memory as in device memory, in different banks; even ones are
+     * padded. */
     static constexpr int WIDE = N % 2 ? 1 : 2, PLANE = N * N + (N % 2 ? 0 : UNIT), ELEMENT = N * PLANE;
     static constexpr int LINE = 128 / (int)sizeof(FEM_T), SLOT = (E * ELEMENT + 2 * LINE - 1) / LINE * LINE;
     static constexpr int TEAMS = 4, THREADS = 64 * TEAMS, SLOTS = 3; /* v, the next v, and d */
@@ -94,7 +95,7 @@ template <int N> __device__ __forceinline__ void folded_row(const FEM_T *plane, 
     }
 }
 
-/* What comes of a plane until both partners have read it: sums and differences of opposite rows. */
+/* Results of a plane until both partners have read them: sums and differences of opposite rows. */
 template <int N> struct folded_sums {
     static constexpr int MOST = folded_share<N, 0>::COUNT > folded_share<N, 1>::COUNT ? folded_share<N, 0>::COUNT
                                                                                       : folded_share<N, 1>::COUNT;
@@ -166,7 +167,7 @@ fold_plane(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane, in
         fold_back<N, 1>(sums, plane);
 }
 
-/* Where values begin in a slot: as they lie in memory relative to lines, which is faster to copy. */
+/* The offset of the first value in a slot: the same relative to lines as in device memory, which is faster to copy. */
 __device__ __forceinline__ int line_shift(const FEM_T *p) { return (int)((size_t)p % 128 / sizeof(FEM_T)); }
 
 #if __CUDA_ARCH__ >= 900

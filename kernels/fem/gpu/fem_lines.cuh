@@ -18,7 +18,7 @@ constexpr int lightly_padded(int size, int rest)
     return 4 * (padded(size, rest) - size) <= size ? padded(size, rest) : odd(size);
 }
 
-/* Where things lie in shared memory, per element. */
+/* Layout of shared memory, per element. */
 template <int DIM, int P, int Q> struct places;
 
 template <int P, int Q> struct places<2, P, Q> {

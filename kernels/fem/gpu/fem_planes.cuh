@@ -1,8 +1,8 @@
 /* The action of mass operators in 3-D with as many points as functions: a thread holds a plane of an element, N x N
  * values, so that two of the three axes cost no exchange through shared memory. First thread i3 of an element brings
  * the plane (., ., i3) to the points of axes 1 and 2; then thread k2 takes the plane (., k2, .) along axis 3 to the
- * points, around D and back; then the first again. A team of a warp, or of two that share every plane, works on whole
- * elements of its own and waits for no other warp. Included by fem_cuda.cuh. */
+ * points, around D and back; then the first again. Each team, one warp or two that share every plane, works on whole
+ * elements and waits for no other warp. Included by fem_cuda.cuh. */
 
 enum { PLANES_FIRST = 3, PLANES_LAST = 8 }; /* what it is faster for; larger planes are too many registers */
 
@@ -203,7 +203,7 @@ planes_kernel(const basis_values<N, N> basis, size_t elements, const FEM_T *__re
                           [&](int x, int y) { fetch_wide<W>(there + y * (int)sizeof(FEM_T), begin + x); });
         __pipeline_commit();
     };
-    int turn = 0; /* v and what comes of it: in the first slot, and with three in the first and the last by turns */
+    int turn = 0; /* v and its result: in the first slot, and with three slots in the first and the last by turns */
     size_t chunk = (size_t)blockIdx.x * TEAMS + team;
     if (SLOTS == 3 && chunk < chunks) {
         load(v, chunk, slots);

@@ -74,7 +74,7 @@ hot_status hot_fit_linear_cuda(hot_context *context, void *argument)
     const hot_fit_linear_args *args = (const hot_fit_linear_args *)argument;
     hot_batch batch = {};
     batch.stage = "fitting";
-    batch.quiet = 1; /* a small part of whatever it is for */
+    batch.quiet = 1; /* a small part of a larger call */
     batch.count = args->count;
     batch.in[0] = hot_batch_strided("input", args->input, args->columns * sizeof(float),
                                     args->input_stride * sizeof(float));

@@ -18,7 +18,7 @@ enum { ITEMS = 128, OUTPUTS = 14, ROWS = 32, /* of a block, of a pass, and in sh
 const size_t QR_BYTES = (size_t)64 << 20;
 enum : uint8_t { USABLE = 0, UNUSABLE, BY_QR };
 
-/* What a chunk's kernels work on. */
+/* The data of a chunk's kernels. */
 struct weighted_chunk {
     size_t rows, columns, pairs, count, qr_threads;
     const double *design;      /* rows x columns */

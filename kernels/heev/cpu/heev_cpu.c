@@ -9,7 +9,7 @@
 
 enum { STAGES_FROM = 512 /* rows: smaller matrices take less than 100 ms */ };
 
-/* Doubles that LAPACK's divide and conquer, or our own code, want beside the matrix. */
+/* Doubles of workspace for LAPACK's divide and conquer, or for our own code. */
 static size_t workspace_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
 
 size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
@@ -94,7 +94,7 @@ static void take(int f64, int is_complex, size_t n, const void *matrix, void *a)
     }
 }
 
-/* The matrix at `matrix` stays as it is; a and w get the result. */
+/* The matrix at `matrix` is only read; a and w get the result. */
 static int solve_copy(const hot_context *context, int f64, int is_complex, size_t n, int vectors, const void *matrix,
                       void *a, void *w, double *workspace)
 {

@@ -40,7 +40,7 @@ static double reflector(size_t m, complex_number *x, complex_number *tau)
     x[m - 1] = (complex_number){1, 0};
     *tau = (complex_number){0, 0};
     if (rest + alpha.re * alpha.re + alpha.im * alpha.im <
-        1e-270) { /* nothing beside a norm near 1, and squares vanish */
+        1e-270) { /* negligible against a norm near 1, and squares vanish */
         for (size_t i = 0; i + 1 < m; i++)
             x[i] = (complex_number){0, 0};
         return 0;
@@ -62,7 +62,7 @@ static void reduce(size_t n, complex_number *a, double *d, double *e, complex_nu
 {
     for (size_t column = n - 1; column > 0; column--) {
         complex_number *v = a + column * n;
-        const size_t m = column; /* rows 0 ... m - 1 lie above the diagonal */
+        const size_t m = column; /* rows 0 ... m - 1 are above the diagonal */
         d[column] = v[m].re;
         e[m - 1] = reflector(m, v, &tau[column]);
         const complex_number t = tau[column];
@@ -139,7 +139,7 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *wo
         values[k] = ldexp(d[order[k]], exponent);
     if (!vectors)
         return 1;
-    /* V = Q Z, Q = H_(n-1) ... H_1: to each vector in turn, in a row of its own, then over the reflectors. */
+    /* V = Q Z, Q = H_(n-1) ... H_1: applied to one vector after the other, each in a row, over all reflectors. */
     complex_number *out = (complex_number *)(void *)((double *)(void *)(tau + 2 * n));
     for (size_t k = 0; k < n; k++) {
         complex_number *x = out + k * n;

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(32 * HEEV_WY_WARPS) heev_compact_wy(const __gr
                 left[1][k] = v.im();
         }
 #pragma unroll
-        for (int h = 0; h < 2; h++) /* Y^T conj(Y), the conjugate of what is wanted */
+        for (int h = 0; h < 2; h++) /* Y^T conj(Y), the conjugate of the result */
             heev_product<C, true>(sum[h], left, part[h][0], part[h][1]);
     }
 #pragma unroll

@@ -4,10 +4,10 @@
  * same elements A x for the next column x.
  *
  * Rows and columns are dealt in tiles of 16 to K = 1, 2 or 4 groups of at most 128. A block holds the rectangle of two
- * groups, rows of one and columns of the other, or the triangles of two groups, side by side: all blocks hold about
- * as much, and each needs only its two groups' part of every vector. What a block has of A x it sends to
- * the K blocks that share the group: all of them add up the same numbers in the same order. With 256 and 128 rows left
- * a matrix goes to fewer blocks, and more matrices are worked on at a time. */
+ * groups, rows of one and columns of the other, or the triangles of two groups, side by side: all blocks hold about as
+ * much, and each needs only its two groups' part of every vector. A block sends its part of A x to the K blocks that
+ * share the group: all of them add up the same numbers in the same order. With 256 and 128 rows left a matrix goes to
+ * fewer blocks, and more matrices are worked on at a time. */
 #ifndef HOT_HEEV_CLUSTER_CUH
 #define HOT_HEEV_CLUSTER_CUH
 
@@ -149,7 +149,7 @@ template <bool C, int K> __device__ __forceinline__ double heev_cluster_max(doub
 }
 
 /* Element (high, low) of the lower triangle, low <= high: of the caller's matrices in the caller's precision, rows and
- * columns from the end, or of what is left of a reduction, where half of the diagonal is kept. */
+ * columns from the end, or of a reduction's remainder, which stores half of the diagonal. */
 template <bool C> struct heev_source {
     const void *from;
     ptrdiff_t origin, per_high, per_low;
@@ -178,8 +178,8 @@ template <bool C> struct heev_source {
     }
 };
 
-/* Reduces the matrix, or (`matrices` NULL) what is left of it, `size` rows, down to `tail` rows, a multiple of 16,
- * which it leaves where the panels would: in the lower triangle of plan.reflectors, with half of the diagonal.
+/* Reduces the matrix, or (`matrices` NULL) its remaining `size` rows, down to `tail` rows, a multiple of 16, which it
+ * leaves where the panels would: in the lower triangle of plan.reflectors, with half of the diagonal.
  *
  * Thread q * HEEV_GROUP + l has element l of group q of each vector. Two messages per reflector: the column's norm and
  * end, from one warp of each block as soon as the column is known, which come during the pass; and A x, after it. No
@@ -197,7 +197,7 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
     const num zero = num::make(0, 0);
     heev_cluster_memory<C, K> &memory = heev_cluster_memory<C, K>::own();
     num *reflectors = (num *)plan.reflectors + matrix * ld * ld, *tau = (num *)plan.tau + matrix * ld;
-    const int far = 1 << 20; /* the start of what is not there */
+    const int far = 1 << 20; /* the start of a missing group */
     heev_cluster_part<C, K, RECTANGLE> part = {warp / 4, warp % 4, 16 * group0, K == 1 ? far : 16 * group1,
                                                RECTANGLE && group0 / 2 == group1 / 2};
     const heev_source<C> source(plan, matrices, matrix);
@@ -297,8 +297,8 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
         }
         __syncthreads();
         const num some = c < i ? part.product(q, l) : zero;
-        /* a rectangle has of column i - 1 what lies across from it, a triangle what is in the same group; but what is
-         * in a tile on the second group's diagonal is where those are */
+        /* of column i - 1 a rectangle holds the opposite group's part, a triangle its own group's; a tile on the second
+         * group's diagonal is stored with the diagonal tiles */
         const bool diagonal = q == 1 && corner1 >= 0 && l / 16 == corner1 / 16;
         const bool has = c < i && (diagonal ? part.folds : ((q == 0) != RECTANGLE ? corner0 : corner1) >= 0);
         num some_after = zero;

@@ -1,4 +1,4 @@
-/* What a block of a cluster holds of a matrix that is reduced, and its pass over it. */
+/* A cluster block's part of a matrix that is reduced, and the pass over it. */
 #ifndef HOT_HEEV_CLUSTER_PART_CUH
 #define HOT_HEEV_CLUSTER_PART_CUH
 
@@ -64,7 +64,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_cluster_part {
         return memory().tiles[(p * (4 - HEEV_KEPT) + k - HEEV_KEPT) * 8 + 4 * down + across];
     }
     __device__ __forceinline__ double2 (*fold(int z) const)[32] { return memory().folded[2 * (4 * down + across) + z]; }
-    /* Of tile (p, p) among triangles: below 0 right of the diagonal, 0 on it, above 0 left of it. */
+    /* Of tile (p, p) among triangles: negative to the right of the diagonal, 0 on it, positive to its left. */
     __device__ __forceinline__ int side() const { return down - across / 2; }
     __device__ __forceinline__ int row_group(int p, int k) const
     {
@@ -209,7 +209,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_cluster_part {
                 }
             }
 #pragma unroll
-            for (int p = 0; p < 4; p++) { /* left of it, and on it */
+            for (int p = 0; p < 4; p++) { /* to its left, and on it */
                 number<C> sum[2] = {zero, zero};
                 if (start(0, down + 2 * p) >= i)
                     break;
@@ -233,8 +233,8 @@ template <bool C, int K, bool RECTANGLE> struct heev_cluster_part {
             heev_flush_columns<C>(memory().columns[RECTANGLE ? 1 : 0][down] + 8 * (across + 4 * k), across_sum[k]);
     }
 
-    /* What there is of column i - 1 to `after`; where it comes from row i - 1, conjugated (by_row). corner: its place
-     * in each group, or -16 when it is not there. */
+    /* Copies the block's part of column i - 1 to `after`; conjugated if it comes from row i - 1 (by_row). corner: its
+     * index in each group, or -16 if the group has no part. */
     __device__ __forceinline__ void take_column(const fragment kept[4][HEEV_KEPT], int corner0, int corner1) const
     {
         constexpr int PARTS = C ? 2 : 1;
@@ -281,7 +281,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_cluster_part {
 
     static __device__ __forceinline__ bool by_row(int group) { return (group == 1) == RECTANGLE; }
 
-    /* What the warps have of A x, element l of a group. */
+    /* The warps' sum of A x, element l of a group. */
     __device__ __forceinline__ number<C> product(int group, int l) const
     {
         number<C> sum = number<C>::make(0, 0);

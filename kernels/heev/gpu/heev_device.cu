@@ -14,7 +14,7 @@ struct hot_heev_device {
     heev_plan plan; /* without count and arrays */
 };
 
-enum { HEEV_BUSY = 132 * 1024 };  /* threads that keep a GPU busy: where there are fewer, several share an eigenvalue */
+enum { HEEV_BUSY = 132 * 1024 };  /* threads that keep a GPU busy: with fewer, several share an eigenvalue */
 
 static hot_status launch_tridiagonal(hot_context *context, const heev_plan *plan, cudaStream_t stream)
 {

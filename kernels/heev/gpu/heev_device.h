@@ -22,8 +22,8 @@ size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors, size_t count
 
 /* Starts `count` matrices on a stream (a cudaStream_t; NULL: the default one) and returns at once. Every pointer is of
  * the device's memory, aligned as cudaMalloc's are (vectors: to 16 bytes); layout and meaning as in hotfiber/heev.h;
- * flags and, where none were asked for, vectors may be NULL. memory: working memory, which calls on different streams
- * must not share. */
+ * flags may be NULL, and so may vectors if only values are computed. memory: working memory, which calls on different
+ * streams must not share. */
 hot_status hot_heev_device_run(hot_context *context, const hot_heev_device *device, size_t count, const void *matrices,
                                void *values, void *vectors, uint8_t *flags, void *memory, void *stream);
 

@@ -17,8 +17,8 @@ static void launch_small(const heev_plan *plan, const void *matrices, int size, 
         <<<(unsigned)plan->count, DOWN * ACROSS, bytes, stream>>>(*plan, matrices, size);
 }
 
-/* The kernel by clusters for what is left of a matrix, `size` rows, and how to launch it: down to what needs fewer
- * blocks per matrix. */
+/* The cluster kernel for the remaining `size` rows of a matrix, and how to launch it: it reduces to a size that needs
+ * fewer blocks per matrix. */
 static_assert(HEEV_CLUSTERED == 4 * HEEV_GROUP, "what the largest clusters hold");
 template <bool C> struct heev_cluster_launch {
     void (*kernel)(const heev_plan, const void *, int, int);

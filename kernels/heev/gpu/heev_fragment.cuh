@@ -42,7 +42,7 @@ __device__ __forceinline__ void heev_product4(double c[4], const double a[2], do
 #endif
 }
 
-/* What a lane needs of its rows g and g + 8 of a tile: -v w^H - w v^H is `left` times (w.re, w.im, v.re, v.im) of the
+/* A lane's factors for its rows g and g + 8 of a tile: -v w^H - w v^H is `left` times (w.re, w.im, v.re, v.im) of the
  * columns, for the real and for the imaginary part; and x. */
 template <bool C> struct heev_rows {
     double left[C ? 2 : 1][2];

@@ -91,7 +91,7 @@ struct heev_strips {
     __device__ int reach(int warp) const { return (square + dots - at(warp, warp < dots)) * HEEV_ROWS; }
 };
 
-/* A x, each warp's part of the upper half in columns of its own; V^H x and W^H x for the panel's pairs, in rows first,
+/* A x, each warp's part of the upper half in separate columns; V^H x and W^H x for the panel's pairs, in rows first,
  * first - 1 ... of a and w. */
 template <bool C, bool CACHED>
 __device__ __forceinline__ void heev_multiply(const number<C> *a, const number<C> *w, int ld, int length, int first,
@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(32 * HEEV_PANEL_WARPS, 2)
         num u[EACH], mine[EACH], after[EACH];
 #pragma unroll
         for (int m = 0; m < EACH; m++) {
-            const int c = tid + m * THREADS, inside = min(c, i - 1); /* columns beyond go along */
+            const int c = tid + m * THREADS, inside = min(c, i - 1); /* columns beyond the matrix repeat the last */
             u[m] = c == i - 1 ? num::make(1, 0) : c < i - 1 ? times(column[m], scale) : zero;
             if (c < ld)
                 a[(size_t)i * ld + c] = u[m];

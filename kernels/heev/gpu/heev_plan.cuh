@@ -1,6 +1,6 @@
-/* What the kernels of the heev family work on: `count` matrices of size n on the device. Everything is of the matrices
- * scaled by 2^-exponent, with rows and columns counted from the end. Triangles: row j holds A(k, j), k = 0 ... j, a
- * column of the upper triangle. */
+/* The data of the heev family's kernels: `count` matrices of size n on the device. Everything is of the matrices scaled
+ * by 2^-exponent, with rows and columns counted from the end. Triangles: row j holds A(k, j), k = 0 ... j, a column of
+ * the upper triangle. */
 #ifndef HOT_HEEV_PLAN_CUH
 #define HOT_HEEV_PLAN_CUH
 

@@ -1,10 +1,10 @@
-/* What the reductions to tridiagonal form share (heev_small.cuh, heev_cluster.cuh, heev_panel.cuh): the matrix scaled
+/* Shared by the reductions to tridiagonal form (heev_small.cuh, heev_cluster.cuh, heev_panel.cuh): the matrix scaled
  * and its rows and columns reversed, a Householder reflection (LAPACK's zhetd2), rows of zeros.
  *
- * The family denoise has a reduction of its own (denoise_reduce.cuh), for windows of up to 128 rows: nothing is scaled,
+ * The family denoise has another reduction (denoise_reduce.cuh), for windows of up to 128 rows: nothing is scaled,
  * loops shrink with the matrix in steps of the thread grid, A u comes after u and not before (here A x, for one barrier
- * less), and packed reflectors replace the matrix. All of that changes roundings; the formula of the reflection alone
- * is common, and there it has no case for vanishing columns. */
+ * less), and packed reflectors replace the matrix. All of that changes roundings. The two have only the formula of the
+ * reflection in common, and there it has no case for vanishing columns. */
 #ifndef HOT_HEEV_REDUCE_COMMON_CUH
 #define HOT_HEEV_REDUCE_COMMON_CUH
 
@@ -12,8 +12,8 @@
 #include "heev_number.cuh"
 #include "heev_plan.cuh"
 
-/* What the matrix is scaled by, 2^-exponent, from the largest of its numbers; false when it is not finite. One thread,
- * `first`, stores it. */
+/* Finds the matrix's scale, 2^-exponent, from its largest number; false if a number is not finite. One thread, `first`,
+ * stores it. */
 __device__ __forceinline__ bool heev_find_scale(const heev_plan &plan, size_t matrix, double largest, bool first,
                                                 int *exponent)
 {
@@ -73,7 +73,7 @@ __device__ __forceinline__ void heev_reflection(double rest, number<C> alpha, do
     const double size = rest + alpha.re * alpha.re + alpha.im() * alpha.im();
     *t = *scale = number<C>::make(0, 0);
     *beta = alpha.re;
-    if (size < 1e-270) { /* nothing beside a norm near 1, and squares vanish */
+    if (size < 1e-270) { /* negligible against a norm near 1, and squares vanish */
         *beta = 0;
     } else if (rest > 0 || alpha.im() != 0) {
         const double inverse = -copysign(rsqrt(size), alpha.re);

@@ -1,7 +1,7 @@
 /* Householder's reduction of what fits in registers: a block per matrix, DOWN x ACROSS threads, each with ROWS x
  * COLUMNS elements, DOWN and ACROSS apart. Both halves of the matrix are held, so that a row of A x is the sum of one
- * row of threads. All that is not a product with the matrix every warp does by itself: between two reflectors the block
- * meets twice. */
+ * row of threads. Every warp computes everything but the products with the matrix redundantly: between two reflectors
+ * the block synchronises only twice. */
 #ifndef HOT_HEEV_SMALL_CUH
 #define HOT_HEEV_SMALL_CUH
 
@@ -13,7 +13,7 @@ template <int DOWN, int ACROSS, int ROWS> static constexpr int heev_small_number
     return DOWN * ROWS * (5 + 2 * (DOWN * ACROSS / 32));
 }
 
-/* Reduces the leading part, `size` <= DOWN * ROWS, of what the panels left in plan.reflectors, or of the matrices
+/* Reduces the leading part, `size` <= DOWN * ROWS, of the panels' result in plan.reflectors, or of the matrices
  * themselves (`matrices`, then size = n), whose lower half passes through plan.reflectors. */
 template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>
 __global__ void __launch_bounds__(DOWN *ACROSS)

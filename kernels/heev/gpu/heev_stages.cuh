@@ -1,5 +1,5 @@
-/* The stages that differ between real and complex matrices: each kind is a file of its own, heev_real.cu and
- * heev_complex.cu, for the sake of the compiler's time. */
+/* The stages that differ between real and complex matrices: each kind has its own file, heev_real.cu and
+ * heev_complex.cu, which compile in parallel. */
 #ifndef HOT_HEEV_STAGES_CUH
 #define HOT_HEEV_STAGES_CUH
 

@@ -23,7 +23,7 @@ __device__ __forceinline__ void heev_tile(int n, int ld, const double *left, con
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, j = threadIdx.x % 4;
     const int down = warp / 2 * 32, across = warp % 2 * 32;
     double2 next_a[LOADS], next_b[LOADS];
-    auto pair = [&](const double *from, int row, int column) { /* zero where there is nothing; ld is even */
+    auto pair = [&](const double *from, int row, int column) { /* zero outside of the matrix; ld is even */
         double2 v = make_double2(0, 0);
         if (row < n && column < n)
             v = *reinterpret_cast<const double2 *>(from + (size_t)row * ld + column);
@@ -90,7 +90,7 @@ __device__ __forceinline__ void heev_tile(int n, int ld, const double *left, con
     }
 }
 
-/* Calls take(row, column, value) for each of the lane's elements of the tile that lie in the matrix. */
+/* Calls take(row, column, value) for each of the lane's elements of the tile inside the matrix. */
 template <typename TAKE>
 __device__ __forceinline__ void heev_each(int n, int row0, int column0, const double sum[2][4][4], TAKE take)
 {

@@ -26,8 +26,6 @@ typedef struct hot_directions_options {
     hot_shift shift;    /* with starts: the shift of SS-HOPM; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is faster,
                            but misses some maxima of noisy tensors, to which no start converges */
     double alpha;       /* with HOT_SHIFT_FIXED: the shift, >= 0 */
-    int basin;          /* with starts and HOT_SHIFT_NONE, on a GPU: 1 = use the basin test (see hot_sshopm_options);
-                           otherwise ignored */
 } hot_directions_options;
 #define HOT_DIRECTIONS_OPTIONS_INIT HOT_SIZED(hot_directions_options)
 

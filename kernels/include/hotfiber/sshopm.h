@@ -34,12 +34,6 @@ typedef struct hot_sshopm_options {
     int max_iterations;  /* 0 = 1000 */
     double same_angle;   /* hot_eigenpairs_f64 only: pairs closer than this (degrees, up to sign for even orders) are
                             the same; 0 = 0.05; HOT_ZERO = only equal ones */
-    int basin;           /* 1: stop a start once it is in the cone around a maximum in which all starts converge to that
-                            maximum (part of its basin of attraction), and return the maximum. Only on the GPU, for f32,
-                            dimension 3, order 4, 6 or 8, HOT_SHIFT_NONE, the residual as stopping rule, and more than
-                            about 260,000 starts in a call (tensors times starts); otherwise ignored. About 1 in 10,000
-                            starts gets a wrong maximum. A start that still cycles after 32 to 64 steps (depending on
-                            the order) or has not converged after 96 is reported as not converged */
 } hot_sshopm_options;
 #define HOT_SSHOPM_OPTIONS_INIT HOT_SIZED(hot_sshopm_options)
 

@@ -154,7 +154,7 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
     job.multiplicity = multiplicity;
     job.starts = starts;
     size_t pieces = args->count * job.pieces;
-    /* Small pieces of work are looked at often enough to be cancelled within a moment. */
+    /* Small chunks: cancellation is checked between them, and should take effect within a moment. */
     size_t chunk = CHUNK / (args->starts < 64 ? 1 : args->starts / 64 < CHUNK / 256 ? args->starts / 64 : CHUNK / 256);
     for (size_t begin = 0; begin < pieces; begin += chunk) {
         status = hot_context_progress(context, "finding eigenpairs", (double)begin / (double)pieces);

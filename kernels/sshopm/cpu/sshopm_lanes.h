@@ -24,7 +24,7 @@
 #define HOT_N HOT_DIM
 #define HOT_N_MAX HOT_DIM
 /* Several vectors in flight hide the latency of each one's chain of dependent sums; the larger dimensions have enough
- * sums of their own, and are compiled once, not thrice. */
+ * independent sums, and are compiled once, not thrice. */
 #if HOT_DIM == 3
 #define HOT_GROUP 4
 #define HOT_REPEAT
@@ -108,6 +108,25 @@ static void HOT_RUN(store)(const hot_sshopm_args *args, const hot_sshopm_item *i
     }
 }
 
+#ifdef HOT_REPEAT
+/* args->max_iterations steps of a group without convergence checks. */
+HOT_FN void HOT_RUN(repeat)(const hot_sshopm_args *args, const hot_sshopm_item *item, HOT_REAL x[HOT_GROUP][HOT_N_MAX])
+{
+    const HOT_SCALAR *a = item->values;
+    const HOT_SCALAR alpha = (HOT_SCALAR)item->alpha;
+    for (int k = 0; k < args->max_iterations && !hot_poll_after(item->poll, HOT_GROUP); k++) {
+        for (int b = 0; b < HOT_GROUP; b++) {
+            HOT_REAL y[HOT_N_MAX];
+            HOT_EVALUATE_GRADIENT(a, x[b], y);
+            if (alpha != 0)
+                for (int d = 0; d < HOT_N; d++)
+                    y[d] += x[b][d] * alpha;
+            HOT_RUN(normalise)(args, y, x[b]);
+        }
+    }
+}
+#endif
+
 /* Blocks [first, last) of HOT_LANES starts, from the tensor item->values. */
 static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *item, size_t first, size_t last)
 {
@@ -131,16 +150,7 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
         int begun = 0;
 #ifdef HOT_REPEAT
         if (args->exact && !adaptive) {
-            for (int k = 0; k < args->max_iterations && !hot_poll_after(item->poll, HOT_GROUP); k++) {
-                for (int b = 0; b < HOT_GROUP; b++) {
-                    HOT_REAL y[HOT_N_MAX];
-                    HOT_EVALUATE_GRADIENT(a, x[b], y);
-                    if (alpha != 0)
-                        for (int d = 0; d < HOT_N; d++)
-                            y[d] += x[b][d] * alpha;
-                    HOT_RUN(normalise)(args, y, x[b]);
-                }
-            }
+            HOT_RUN(repeat)(args, item, x);
             for (int b = 0; b < HOT_GROUP; b++)
                 steps[b] = (HOT_MASK){0} + (HOT_COUNT)args->max_iterations;
             begun = args->max_iterations;

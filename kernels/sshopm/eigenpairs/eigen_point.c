@@ -5,62 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/linear.h"
 #include "symtensor/classes.h"
 
 enum {
     N = HOT_DIM_MAX,
     STEP = 8 /* units of hot_poll: a step apart from its forms */
 };
-
-void hot_eigen_jacobi(int n, double *a, double *values, double *vectors)
-{
-    double v[N * N];
-    for (int i = 0; i < n * n; i++)
-        v[i] = i % (n + 1) == 0;
-    for (int sweep = 0; sweep < 50; sweep++) {
-        double off = 0, all = 0;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) {
-                all += a[i * n + j] * a[i * n + j];
-                off += i != j ? a[i * n + j] * a[i * n + j] : 0;
-            }
-        if (!(off > 1e-32 * all))
-            break;
-        for (int p = 0; p < n; p++)
-            for (int q = p + 1; q < n; q++) {
-                if (a[p * n + q] == 0)
-                    continue;
-                double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
-                double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-                double c = 1 / sqrt(t * t + 1), s = t * c;
-                for (int k = 0; k < n; k++) {
-                    double x = a[p * n + k], y = a[q * n + k];
-                    a[p * n + k] = c * x - s * y;
-                    a[q * n + k] = s * x + c * y;
-                    x = v[p * n + k], y = v[q * n + k];
-                    v[p * n + k] = c * x - s * y;
-                    v[q * n + k] = s * x + c * y;
-                }
-                for (int k = 0; k < n; k++) {
-                    double x = a[k * n + p], y = a[k * n + q];
-                    a[k * n + p] = c * x - s * y;
-                    a[k * n + q] = s * x + c * y;
-                }
-            }
-    }
-    int order[N];
-    for (int i = 0; i < n; i++) {
-        int at = i;
-        for (; at > 0 && a[order[at - 1] * (n + 1)] > a[i * (n + 1)]; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-    for (int i = 0; i < n; i++) {
-        values[i] = a[order[i] * (n + 1)];
-        if (vectors)
-            memcpy(vectors + i * n, v + order[i] * n, (size_t)n * sizeof *v);
-    }
-}
 
 void hot_eigen_evaluate(const hot_eigen_tensor *tensor, hot_eigen_point *point)
 {
@@ -122,63 +73,17 @@ static void tangent_hessian(const hot_eigen_tensor *tensor, const hot_eigen_poin
     }
 }
 
-/* Solves m y = b by elimination with pivoting; 0 when m is singular. */
-static int solve(int n, double *m, double *b)
-{
-    for (int c = 0; c < n; c++) {
-        int pivot = c;
-        for (int r = c + 1; r < n; r++)
-            if (fabs(m[r * n + c]) > fabs(m[pivot * n + c]))
-                pivot = r;
-        if (!(fabs(m[pivot * n + c]) > 1e-300))
-            return 0;
-        if (pivot != c) {
-            for (int k = c; k < n; k++) {
-                double swap = m[c * n + k];
-                m[c * n + k] = m[pivot * n + k];
-                m[pivot * n + k] = swap;
-            }
-            double swap = b[c];
-            b[c] = b[pivot];
-            b[pivot] = swap;
-        }
-        for (int r = c + 1; r < n; r++) {
-            double factor = m[r * n + c] / m[c * n + c];
-            for (int k = c; k < n; k++)
-                m[r * n + k] -= factor * m[c * n + k];
-            b[r] -= factor * b[c];
-        }
-    }
-    for (int r = n - 1; r >= 0; r--) {
-        for (int k = r + 1; k < n; k++)
-            b[r] -= m[r * n + k] * b[k];
-        b[r] /= m[r * n + r];
-    }
-    return 1;
-}
-
 /* Whether sign * m is negative definite, by Cholesky. */
 static int is_concave(int n, const double *m, int sign)
 {
     double l[N * N];
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            double sum = -sign * m[i * n + j];
-            for (int k = 0; k < j; k++)
-                sum -= l[i * n + k] * l[j * n + k];
-            if (i == j) {
-                if (!(sum > 0))
-                    return 0;
-                l[i * n + i] = sqrt(sum);
-            } else {
-                l[i * n + j] = sum / l[j * n + j];
-            }
-        }
-    return 1;
+    for (int i = 0; i < n * n; i++)
+        l[i] = -sign * m[i];
+    return hot_cholesky_factor((size_t)n, (size_t)n, l, 0) == (size_t)n;
 }
 
-/* The point one Newton step on, in `next`; the length of the step, or a negative number when there is none. With sign
- * not 0 only where sign * form is concave. */
+/* Takes one Newton step to `next` and returns its length, negative if there is no step. With a sign other than 0, steps
+ * only if sign * form is concave. */
 static double newton_step(const hot_eigen_tensor *tensor, const hot_eigen_point *point, int sign, double longest,
                           hot_eigen_point *next)
 {
@@ -193,7 +98,7 @@ static double newton_step(const hot_eigen_tensor *tensor, const hot_eigen_point 
         for (int d = 0; d < n; d++)
             y[k] -= basis[k * n + d] * point->gradient[d];
     }
-    if (!solve(t, m, y))
+    if (!hot_eliminate(t, m, y))
         return -1;
     for (int k = 0; k < t; k++)
         length += y[k] * y[k];
@@ -227,7 +132,7 @@ static double least_eigenvalue(int n, const double *hessian, int sign)
     double copy[N * N], values[N];
     for (int i = 0; i < n * n; i++)
         copy[i] = sign * hessian[i];
-    hot_eigen_jacobi(n, copy, values, NULL);
+    hot_symmetric_eigen(n, copy, values, NULL);
     return values[0];
 }
 
@@ -303,7 +208,7 @@ void hot_eigen_classify(const hot_eigen_tensor *tensor, hot_eigen_point *point)
     double basis[N * N], m[N * N], values[N], vectors[N * N];
     tangent_basis(tensor->dim, point->x, basis);
     tangent_hessian(tensor, point, basis, m);
-    hot_eigen_jacobi(t, m, values, vectors);
+    hot_symmetric_eigen(t, m, values, vectors);
     for (int d = 0; d < tensor->dim; d++) {
         point->rise[d] = 0;
         for (int k = 0; k < t; k++)

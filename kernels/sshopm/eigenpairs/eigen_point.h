@@ -37,11 +37,7 @@ void hot_eigen_climb(const hot_eigen_tensor *tensor, int sign, hot_eigen_point *
 int hot_eigen_newton(const hot_eigen_tensor *tensor, hot_eigen_point *point);
 /* Newton steps for as long as they make the residual smaller. */
 void hot_eigen_polish(const hot_eigen_tensor *tensor, hot_eigen_point *point);
-/* What kind of critical point it is, by the eigenvalues of the Hessian on the tangent space. */
+/* Classifies the critical point by the eigenvalues of the Hessian on the tangent space. */
 void hot_eigen_classify(const hot_eigen_tensor *tensor, hot_eigen_point *point);
-
-/* Eigenvalues (ascending) and, when vectors is not NULL, unit eigenvectors (vectors[i * n + k]: component k of the
- * i-th) of a symmetric matrix, which is destroyed, by Jacobi's rotations. */
-void hot_eigen_jacobi(int n, double *matrix, double *values, double *vectors);
 
 #endif

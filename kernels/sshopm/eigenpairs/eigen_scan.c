@@ -68,7 +68,7 @@ void hot_eigen_scan_mark(const hot_eigen_scan *scan, const hot_eigen_tensor *ten
         if (hot_poll_after(tensor->poll, (size_t)tensor->order * (size_t)tensor->order / 2))
             return;
     }
-    /* Ties count as extrema: what is found twice is merged. */
+    /* Ties count as extrema: duplicates are merged. */
     double slack = 1e-14 * tensor->scale, mirror = tensor->order % 2 ? -1 : 1;
     for (size_t p = 0; p < scan->points; p++) {
         unsigned char mark = HOT_SCAN_HIGH | HOT_SCAN_LOW | HOT_SCAN_FLAT;

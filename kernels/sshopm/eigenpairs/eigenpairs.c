@@ -8,13 +8,14 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/entry.h"
+#include "common/linear.h"
 #include "common/options.h"
 #include "eigen_scan.h"
 #include "symtensor/classes.h"
 
 enum {
     ROUNDS_MAX = 16,      /* of starts, when the search may add its own */
-    CONTINUUM = 6,        /* so many degenerate pairs with one lambda are a continuum; one stands for it */
+    CONTINUUM = 6,        /* so many degenerate pairs with one lambda are a continuum; one represents it */
     PAIRS_MAX = 4096      /* distinct pairs kept while searching */
 };
 
@@ -73,7 +74,7 @@ static void orient(const search *self, const hot_eigen_tensor *tensor, hot_eigen
     hot_eigen_evaluate(tensor, point);
 }
 
-/* Adds a converged point to the list unless it is there; 1 when it is new. */
+/* Adds a converged point to the list unless the list has it; 1 when it is new. */
 static int add_point(const search *self, const hot_eigen_tensor *tensor, hot_eigen_point *point, workspace *work)
 {
     if (hot_poll_stopped(tensor->poll))
@@ -140,8 +141,8 @@ static size_t search_from(const search *self, const hot_eigen_tensor *tensor, co
 }
 
 /* From a point where the form is flat: Newton's correction leads to the critical point nearby; when that is a saddle,
- * the maxima (minima) it belongs to lie up (down) from it, one on either side. Small hills beside a saddle have no
- * other way to be found for certain. */
+ * the maxima (minima) it belongs to lie up (down) from it, one on either side. Small hills next to a saddle cannot be
+ * found reliably otherwise. */
 static void search_flat(const search *self, const hot_eigen_tensor *tensor, const hot_eigen_point *first, int sign,
                         workspace *work)
 {
@@ -206,7 +207,7 @@ static void search_scan(const search *self, const hot_eigen_tensor *tensor, work
 }
 
 /* Whether the numbers of critical points of each index can be all of them: their alternating sum over the sphere is its
- * Euler characteristic. Nothing is said of degenerate ones, nor for odd orders in even dimensions. */
+ * Euler characteristic. Returns 1 if one is degenerate, and for odd orders in even dimensions. */
 static int count_is_possible(const search *self, const workspace *work)
 {
     long sum = 0;
@@ -261,7 +262,7 @@ static void solve_matrix(const search *self, const hot_eigen_tensor *tensor, wor
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++)
             matrix[i * n + j] = matrix[j * n + i] = *from++;
-    hot_eigen_jacobi(n, matrix, values, vectors);
+    hot_symmetric_eigen(n, matrix, values, vectors);
     for (int i = 0; i < n; i++) {
         hot_eigen_point point;
         memcpy(point.x, vectors + i * n, (size_t)n * sizeof *vectors);
@@ -270,6 +271,26 @@ static void solve_matrix(const search *self, const hot_eigen_tensor *tensor, wor
         hot_eigen_classify(tensor, &point);
         work->pairs[work->count] = (pair){.lambda = point.lambda, .residual = point.residual, .kind = point.kind};
         memcpy(work->pairs[work->count++].x, point.x, (size_t)n * sizeof *point.x);
+    }
+}
+
+/* All searches of one ordinary tensor of order 3 or more. */
+static void search_all(const search *self, const hot_eigen_tensor *tensor, workspace *work)
+{
+    if (self->scan.points)
+        search_scan(self, tensor, work);
+    for (size_t s = 0; s < self->start_count && !tensor->poll->stopped; s++)
+        search_from(self, tensor, self->starts + s * (size_t)self->dim, work);
+    for (int round = 1; self->more && self->options.seek == HOT_ALL_PAIRS && round < ROUNDS_MAX; round++) {
+        size_t new_ones = 0;
+        for (size_t s = 0; s < self->start_count && !tensor->poll->stopped; s++) {
+            double start[HOT_DIM_MAX];
+            hot_starts_random(self->seed + (uint64_t)round * 0x9e3779b97f4a7c15u + s * 0xd1342543de82ef95u, self->dim,
+                              1, start);
+            new_ones += search_from(self, tensor, start, work);
+        }
+        if (tensor->poll->stopped || (new_ones == 0 && count_is_possible(self, work)))
+            break;
     }
 }
 
@@ -290,25 +311,10 @@ static void search_tensor(const search *self, const double *values, hot_poll *po
         hot_eigen_tensor tensor = {self->order, self->dim, work->values, scale.scale, self->options.shift,
                                    ldexp(fabs(self->options.alpha), -scale.exponent),
                                    self->options.max_iterations ? self->options.max_iterations : 1000, poll};
-        if (self->order == 2) {
+        if (self->order == 2)
             solve_matrix(self, &tensor, work);
-        } else {
-            if (self->scan.points)
-                search_scan(self, &tensor, work);
-            for (size_t s = 0; s < self->start_count && !poll->stopped; s++)
-                search_from(self, &tensor, self->starts + s * (size_t)self->dim, work);
-            for (int round = 1; self->more && self->options.seek == HOT_ALL_PAIRS && round < ROUNDS_MAX; round++) {
-                size_t new_ones = 0;
-                for (size_t s = 0; s < self->start_count && !poll->stopped; s++) {
-                    double start[HOT_DIM_MAX];
-                    hot_starts_random(self->seed + (uint64_t)round * 0x9e3779b97f4a7c15u + s * 0xd1342543de82ef95u,
-                                      self->dim, 1, start);
-                    new_ones += search_from(self, &tensor, start, work);
-                }
-                if (poll->stopped || (new_ones == 0 && count_is_possible(self, work)))
-                    break;
-            }
-        }
+        else
+            search_all(self, &tensor, work);
         thin_continua(&tensor, work);
         qsort(work->pairs, work->count, sizeof *work->pairs, compare_pairs);
     }
@@ -339,6 +345,102 @@ static size_t default_starts(int order, int dim)
     return dim == 3 ? 16 : 16 * (size_t)order * (size_t)(dim <= 2 ? 1 : 4 * (dim - 2));
 }
 
+/* A call's own arrays; those of the threads one behind the other. */
+typedef struct memory {
+    double *multiplicity, *values, *starts, *scan_values;
+    unsigned char *scan_marks;
+    pair *lists;
+    size_t scan_points;
+} memory;
+
+static hot_status check_call(hot_context *context, search *self, size_t count, size_t stride, size_t max_pairs)
+{
+    const int order = self->order, dim = self->dim;
+    const size_t width = (size_t)dim + 3;
+    if (order < 2 || self->unique == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: orders go from 2 to %d, "
+                                "dimensions from 1 to %d", order, dim, HOT_ORDER_MAX, HOT_DIM_MAX);
+    if (stride < self->unique)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors %zu values apart: order %d and dimension %d need "
+                                "%zu", stride, order, dim, self->unique);
+    const hot_status status = hot_sshopm_check_options(context, &self->options);
+    if (status != HOT_OK || count == 0)
+        return status;
+    if (max_pairs > SIZE_MAX / 2 / sizeof(double) / width / count || stride > SIZE_MAX / 2 / sizeof(double) / count)
+        return hot_context_fail(context, HOT_ERROR_MEMORY,
+                                "%zu tensors with %zu pairs each are more than memory can hold", count, max_pairs);
+    return HOT_OK;
+}
+
+/* start_count: of the caller's vectors or, without these, 0: the default. */
+static hot_status set_up(hot_context *context, search *self, size_t start_count, const double *starts)
+{
+    const double given = self->options.same_angle, angle = given == 0 ? 0.05 : given == HOT_ZERO ? 0 : given;
+    const size_t bound = hot_eigenpairs_bound(self->order, self->dim);
+    self->same = 4 * pow(sin(angle * 0.00872664625997164788), 2);
+    self->more = !starts;
+    self->seed = hot_context_seed(context);
+    self->start_count = start_count ? start_count : default_starts(self->order, self->dim);
+    self->capacity = (bound < PAIRS_MAX ? bound : PAIRS_MAX) + 64; /* and pieces of continua */
+    if (starts && !start_count)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vectors are given, but their number is 0");
+    return HOT_OK;
+}
+
+static hot_status allocate(hot_context *context, search *self, int scans, memory *m)
+{
+    const size_t threads = (size_t)hot_context_threads(context);
+    m->multiplicity = hot_context_alloc(context, self->unique, sizeof *m->multiplicity);
+    m->values = hot_context_alloc(context, threads, self->unique * sizeof *m->values);
+    m->lists = hot_context_alloc(context, threads, self->capacity * sizeof *m->lists);
+    m->starts = hot_context_alloc(context, self->start_count, (size_t)self->dim * sizeof *m->starts);
+    if (!m->multiplicity || !m->values || !m->lists || !m->starts)
+        return HOT_ERROR_MEMORY;
+    if (!scans)
+        return HOT_OK;
+    m->scan_points = hot_eigen_scan_points(self->order);
+    const hot_status status = hot_eigen_scan_create(context, m->scan_points, &self->scan);
+    m->scan_values = hot_context_alloc(context, threads, 2 * m->scan_points * sizeof *m->scan_values);
+    m->scan_marks = hot_context_alloc(context, threads, m->scan_points);
+    return status == HOT_OK && m->scan_values && m->scan_marks ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+static void release(hot_context *context, search *self, memory *m)
+{
+    hot_context_free(context, m->multiplicity);
+    hot_context_free(context, m->values);
+    hot_context_free(context, m->lists);
+    hot_context_free(context, m->starts);
+    hot_context_free(context, m->scan_values);
+    hot_context_free(context, m->scan_marks);
+    hot_eigen_scan_destroy(context, &self->scan);
+}
+
+/* The caller's vectors as unit vectors, or our own. */
+static hot_status make_starts(hot_context *context, const search *self, const double *starts, double *made)
+{
+    if (starts) {
+        const hot_sshopm_args given = {.dim = self->dim, .starts = self->start_count, .f64 = 1, .start = starts};
+        return hot_sshopm_unit_starts(context, &given, made);
+    }
+    if (self->dim == 3)
+        hot_starts_even(self->start_count, made);
+    else
+        hot_starts_random(self->seed, self->dim, self->start_count, made);
+    return HOT_OK;
+}
+
+static workspace workspace_of(const search *self, const memory *m, size_t thread)
+{
+    workspace work = {.values = m->values + thread * self->unique, .pairs = m->lists + thread * self->capacity};
+    if (m->scan_points) {
+        work.scan_values = m->scan_values + thread * 2 * m->scan_points;
+        work.scan_slopes = work.scan_values + m->scan_points;
+        work.scan_marks = m->scan_marks + thread * m->scan_points;
+    }
+    return work;
+}
+
 hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
                               const double *tensors, size_t stride, size_t start_count, const double *starts,
                               size_t max_pairs, double *pairs, int32_t *found)
@@ -350,74 +452,28 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
     if (count > 0 && max_pairs > 0)
         HOT_NEED(context, pairs);
     search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}};
+    memory m = {0};
     hot_status status = hot_backend_need_host(context, "eigenpairs");
     if (status == HOT_OK)
         status = hot_options_read(context, "hot_sshopm_options", options, &self.options);
-    if (status != HOT_OK)
-        return status;
     self.unique = hot_symtensor_count(order, dim);
-    if (order < 2 || self.unique == 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: orders go from 2 to %d, "
-                                "dimensions from 1 to %d", order, dim, HOT_ORDER_MAX, HOT_DIM_MAX);
-    if (stride < self.unique)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors %zu values apart: order %d and dimension %d need "
-                                "%zu", stride, order, dim, self.unique);
-    status = hot_sshopm_check_options(context, &self.options);
+    if (status == HOT_OK)
+        status = check_call(context, &self, count, stride, max_pairs);
+    if (status != HOT_OK || count == 0)
+        return status;
+    status = set_up(context, &self, start_count, starts);
     if (status != HOT_OK)
         return status;
-    if (count == 0)
-        return HOT_OK;
-    size_t width = (size_t)dim + 3;
-    if (max_pairs > SIZE_MAX / 2 / sizeof(double) / width / count || stride > SIZE_MAX / 2 / sizeof(double) / count)
-        return hot_context_fail(context, HOT_ERROR_MEMORY,
-                                "%zu tensors with %zu pairs each are more than memory can hold", count, max_pairs);
-    double angle = self.options.same_angle == 0          ? 0.05
-                   : self.options.same_angle == HOT_ZERO ? 0
-                                                         : self.options.same_angle;
-    self.same = 4 * pow(sin(angle * 0.00872664625997164788), 2);
-    self.more = !starts;
-    self.seed = hot_context_seed(context);
-    self.start_count = start_count ? start_count : default_starts(order, dim);
-    if (starts && !start_count)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vectors are given, but their number is 0");
-    size_t bound = hot_eigenpairs_bound(order, dim);
-    self.capacity = (bound < PAIRS_MAX ? bound : PAIRS_MAX) + 64; /* and pieces of continua */
-    int threads = hot_context_threads(context);
-    status = HOT_ERROR_MEMORY;
-    double *own_starts = NULL, *values = NULL, *scan_values = NULL;
-    unsigned char *scan_marks = NULL;
-    pair *lists = NULL;
-    size_t scan_points = 0;
-    double *multiplicity = hot_context_alloc(context, self.unique, sizeof *multiplicity);
-    values = hot_context_alloc(context, (size_t)threads, self.unique * sizeof *values);
-    lists = hot_context_alloc(context, (size_t)threads, self.capacity * sizeof *lists);
-    own_starts = hot_context_alloc(context, self.start_count, (size_t)dim * sizeof *own_starts);
-    if (!multiplicity || !values || !lists || !own_starts)
+    const int threads = hot_context_threads(context);
+    const size_t width = (size_t)dim + 3, chunk = 16 * (size_t)threads;
+    status = allocate(context, &self, dim == 3 && order > 2 && !start_count, &m);
+    if (status == HOT_OK)
+        status = make_starts(context, &self, starts, m.starts);
+    if (status != HOT_OK)
         goto cleanup;
-    if (dim == 3 && order > 2 && !start_count) {
-        scan_points = hot_eigen_scan_points(order);
-        status = hot_eigen_scan_create(context, scan_points, &self.scan);
-        scan_values = hot_context_alloc(context, (size_t)threads, 2 * scan_points * sizeof *scan_values);
-        scan_marks = hot_context_alloc(context, (size_t)threads, scan_points);
-        if (status != HOT_OK || !scan_values || !scan_marks) {
-            status = HOT_ERROR_MEMORY;
-            goto cleanup;
-        }
-    }
-    if (starts) {
-        const hot_sshopm_args given = {.dim = dim, .starts = start_count, .f64 = 1, .start = starts};
-        status = hot_sshopm_unit_starts(context, &given, own_starts);
-        if (status != HOT_OK)
-            goto cleanup;
-    } else if (dim == 3) {
-        hot_starts_even(self.start_count, own_starts);
-    } else {
-        hot_starts_random(self.seed, dim, self.start_count, own_starts);
-    }
-    self.starts = own_starts;
-    hot_class_multiplicities(&(hot_poll){.context = context}, order, dim, multiplicity);
-    self.multiplicity = multiplicity;
-    size_t chunk = 16 * (size_t)threads;
+    hot_class_multiplicities(&(hot_poll){.context = context}, order, dim, m.multiplicity);
+    self.starts = m.starts;
+    self.multiplicity = m.multiplicity;
     for (size_t begin = 0; begin < count; begin += chunk) {
         status = hot_context_progress(context, "finding eigenpairs", (double)begin / (double)count);
         if (status != HOT_OK)
@@ -427,25 +483,13 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
         for (size_t t = begin; t < end; t++) {
             if (hot_context_cancelled(context))
                 continue;
-            size_t thread = (size_t)omp_get_thread_num();
-            workspace work = {.values = values + thread * self.unique, .pairs = lists + thread * self.capacity};
-            if (scan_points) {
-                work.scan_values = scan_values + thread * 2 * scan_points;
-                work.scan_slopes = work.scan_values + scan_points;
-                work.scan_marks = scan_marks + thread * scan_points;
-            }
+            workspace work = workspace_of(&self, &m, (size_t)omp_get_thread_num());
             search_tensor(&self, tensors + t * stride, &(hot_poll){.context = context}, &work, max_pairs,
                           pairs + t * max_pairs * width, found ? found + t : NULL);
         }
     }
     status = hot_context_progress(context, "finding eigenpairs", 1);
 cleanup:
-    hot_context_free(context, multiplicity);
-    hot_context_free(context, values);
-    hot_context_free(context, lists);
-    hot_context_free(context, own_starts);
-    hot_context_free(context, scan_values);
-    hot_context_free(context, scan_marks);
-    hot_eigen_scan_destroy(context, &self.scan);
+    release(context, &self, &m);
     return status;
 }

@@ -1,15 +1,14 @@
 /* Whether an iteration of SS-HOPM without a shift has converged, is in a cycle, or can be extrapolated: from its last
- * three points in the gnomonic projection (gnomonic.h). The one place of these rules on the GPU: every start iterated
- * (gnomonic_check.cuh) and starts iterated into a basin (basin.h) differ in their limits alone.
+ * three points in the gnomonic projection (gnomonic.h). Used by gnomonic_check.cuh.
  *
- * Without a shift a start may go on for ever: in a cycle of two points (the last point is the last but one's
+ * Without a shift a start may iterate for ever: in a cycle of two points (the last point is the last but one's
  * predecessor again, or drifts away from it in line, each step having turned over and grown), or in a longer one, where
  * after steps that together are more than a right angle it still makes large ones.
  *
  * A template after gnomonic.h of the same order, HOT_ORDER and HOT_GNOMONIC(name); without HOT_ORDER, what all orders
  * share. Before the first include:
  *
- *   HOT_GNOMONIC_RECIPROCAL(a) HOT_GNOMONIC_SQRT(a) HOT_GNOMONIC_RSQRT(a)
+ *   HOT_GNOMONIC_RECIPROCAL(a) HOT_GNOMONIC_RSQRT(a)
  *
  * No branches: what one lane of a warp does, all wait for. Comparisons with NaN (a lost start) are all false. */
 #ifndef HOT_SSHOPM_CONVERGENCE_COMMON
@@ -22,7 +21,7 @@
 /* Squared sine of a step's angle: below this, float cannot tell whether the iteration still moves. */
 #define HOT_MOTION_RESOLUTION2 1e-13f
 
-/* What three successive points x0, x1, x2 show. */
+/* Derived from three successive points x0, x1, x2. */
 typedef struct hot_motion {
     float du, dv;    /* the last displacement, x2 - x1, in the projection */
     float length2;   /* its squared length */
@@ -33,7 +32,7 @@ typedef struct hot_motion {
     float residual2; /* squared residual |A x^(m-1) - lambda x| at x1 */
 } hot_motion;
 
-/* Numbers of steps after which a start is taken to go round for ever if it ...; 0: it never is. */
+/* Numbers of steps after which a start is taken to go round for ever if it ... */
 typedef struct hot_cycle_limits {
     int returns; /* is back at the last point but one */
     int drifts;  /* turns over, and leaves the last point but one slowly */
@@ -41,7 +40,6 @@ typedef struct hot_cycle_limits {
     int large;   /* makes steps with turn2 > large_turn2 */
     float large_turn2;
     int medium; /* makes steps with turn2 > HOT_CYCLE_MEDIUM_TURN2 */
-    int any;    /* has not ended */
 } hot_cycle_limits;
 #define HOT_CYCLE_TURN2 1e-8f /* smaller steps are no cycle: slow convergence looks alike */
 #define HOT_CYCLE_MEDIUM_TURN2 1e-4f
@@ -53,14 +51,13 @@ HOT_FN int hot_motion_cycles(const hot_motion *m, int steps, hot_cycle_limits li
     return ((m->turn2 > HOT_CYCLE_TURN2) &
             (((steps >= limits.returns) & (m->back2 <= HOT_CYCLE_RETURNS * m->length2)) |
              ((steps >= limits.drifts) & (m->rate < -1.0f) & (m->back2 <= HOT_CYCLE_DRIFTS * m->length2)) |
-             ((limits.grows > 0) & (steps >= limits.grows) & (m->rate < -1.0f) &
+             ((steps >= limits.grows) & (m->rate < -1.0f) &
               (m->across2 <= HOT_CYCLE_DRIFTS * m->length2)))) |
            ((steps >= limits.large) & (m->turn2 > limits.large_turn2)) |
-           ((steps >= limits.medium) & (m->turn2 > HOT_CYCLE_MEDIUM_TURN2)) |
-           ((limits.any > 0) & (steps >= limits.any));
+           ((steps >= limits.medium) & (m->turn2 > HOT_CYCLE_MEDIUM_TURN2));
 }
 
-/* By how many of its last displacements a start that goes on may be taken ahead; 0: none. Where the last two are in
+/* By how many of its last displacements a start that continues may be extrapolated; 0: none. Where the last two are in
  * line and shrink, to the sum of the geometric series that they begin (Aitken), though no farther than .1 (.05 when
  * `careful`), nor than the noise in the rate allows; where the steps alternate and are large, only when they are well
  * in line. Where they do not shrink, a start moves away from a saddle, or through the narrow place where a maximum and
@@ -88,8 +85,8 @@ HOT_FN float HOT_GNOMONIC(normalise)(float form, float inverse2)
     return form;
 }
 
-/* Of the points (u0, v0), (u1, v1), (u2, v2); g_z(u1, v1) is at hand from the last step. The step turned x by
- * |x1 cross x2| / |x1|^2, which is the residual over lambda. */
+/* Of the points (u0, v0), (u1, v1), (u2, v2); g_z(u1, v1) is known from the last step. The step turned x by |x1 cross
+ * x2| / |x1|^2, which is the residual over lambda. */
 HOT_FN hot_motion HOT_GNOMONIC(motion)(float u0, float v0, float u1, float v1, float u2, float v2, float gz)
 {
     hot_motion m;

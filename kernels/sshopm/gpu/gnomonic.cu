@@ -34,8 +34,8 @@ hot_status hot_gnomonic_launch(hot_context *context, const hot_sshopm_args *args
 {
     gnomonic_constants constants = gnomonic_constants_make(args, tables);
     const int processors = tables->processors;
-    /* Few tensors: their starts are dealt out, so that every multiprocessor has some; many: a warp takes as many
-     * tensors as it can keep, so that the wait for the slowest start comes seldom. */
+    /* Few tensors: their starts are distributed, so that every multiprocessor has some. Many: a warp takes the maximum
+     * number of tensors that it can store, so that it seldom waits for the slowest start. */
     const size_t warps = (size_t)processors * 28;
     size_t part = args->starts < (size_t)GNOMONIC_PART ? args->starts : (size_t)GNOMONIC_PART;
     while (part > 32 && args->count * ((args->starts + part - 1) / part) < warps)

@@ -6,8 +6,8 @@
  * with three polynomials of degree m - 1: by Horner's rule 27 fused multiply-adds for m = 4, one reciprocal, two
  * products. No root, no normalisation, half the operations of shared monomials (form3.h). All starts of a tensor use
  * one projection. Its frame is turned by one fixed rotation (gnomonic_table.h), so that no direction that data prefer
- * (an axis, a plane of symmetry) lies on its horizon. A point near the horizon is only a large u or v; what overflows
- * is iterated again without the projection.
+ * (an axis, a plane of symmetry) is on its horizon. A point near the horizon only has a large u or v; starts that
+ * overflow are iterated again without the projection.
  *
  * A template: HOT_ORDER, HOT_GNOMONIC(name). Compiled as C11 for tests and by nvcc, where it makes the members of
  * gnomonic<ORDER> (gnomonic_item.cuh). */

@@ -2,8 +2,8 @@
  * few tensors: a block takes one tensor and up to 128 of its starts, one per thread.
  *
  * All make the first steps together; the starts that have not converged are listed and dealt out once more, so that few
- * warps have them, each of which goes on to the end of its slowest. How long that takes decides: a barrier more for a
- * denser list costs more than it saves. */
+ * warps have them, each of which runs until its slowest start has converged. How long that takes decides: a barrier
+ * more for a denser list costs more than it saves. */
 #ifndef HOT_SSHOPM_GNOMONIC_BLOCK_CUH
 #define HOT_SSHOPM_GNOMONIC_BLOCK_CUH
 

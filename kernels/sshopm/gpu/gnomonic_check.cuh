@@ -11,11 +11,11 @@ enum {
     GNOMONIC_SLOW_STEPS = 32,     /* a start that takes longer is extrapolated with both of its rates, */
     GNOMONIC_CAREFUL_STEPS = 40,  /* and from here on less far */
     GNOMONIC_CALM_STEPS = 80,     /* with a shift: and from here on at every fourth check alone */
-    GNOMONIC_SHIFTED_STEPS = 400  /* with a shift: a start that takes as many is iterated without the projection */
+    GNOMONIC_SHIFTED_STEPS = 400  /* with a shift: a start that takes more is iterated without the projection */
 };
 
-/* How many steps a start makes here at most; where it has ended, or, after too many, a place that gnomonic_finish takes
- * for lost. */
+/* The maximum number of steps of a start here; and where it has ended: after too many steps at infinity, which
+ * gnomonic_finish treats as lost. */
 template <bool SHIFTED> static __device__ __forceinline__ int gnomonic_most_steps(const hot_sshopm_args &args)
 {
     return SHIFTED ? min(args.max_iterations, (int)GNOMONIC_SHIFTED_STEPS) : args.max_iterations;
@@ -27,9 +27,8 @@ template <bool SHIFTED> static __device__ __forceinline__ float2 gnomonic_end(fl
 
 template <int ORDER> static __device__ __forceinline__ hot_cycle_limits gnomonic_cycle_limits()
 {
-    return {/* returns */ 16,        /* drifts */ 6 * ORDER,  /* grows */ 12 * ORDER,
-            /* large */ 12 * ORDER,
-            /* large_turn2 */ 0.04f, /* medium */ 18 * ORDER, /* any */ 0};
+    return {/* returns */ 16, /* drifts */ 6 * ORDER, /* grows */ 12 * ORDER, /* large */ 12 * ORDER,
+            /* large_turn2 */ 0.04f, /* medium */ 18 * ORDER};
 }
 
 /* The check after a step to *to, made with gz, from the three points x: whether the iteration ends there. If not, the

@@ -1,4 +1,4 @@
-/* What the kernels share that iterate in the gnomonic projection (gnomonic.h), whatever the order. */
+/* Shared by the kernels that iterate in the gnomonic projection (gnomonic.h), for all orders. */
 #ifndef HOT_SSHOPM_GNOMONIC_DEVICE_CUH
 #define HOT_SSHOPM_GNOMONIC_DEVICE_CUH
 
@@ -20,7 +20,7 @@ struct gnomonic_constants {
     int refill;           /* idle lanes that are worth a round of new starts */
 };
 
-/* What does not depend on the number of tensors. */
+/* The constants that do not depend on the number of tensors. */
 static inline gnomonic_constants gnomonic_constants_make(const hot_sshopm_args *args, const hot_sshopm_tables *tables)
 {
     gnomonic_constants constants;

@@ -8,7 +8,6 @@
 #include "symtensor/form3.cuh"
 
 #define HOT_GNOMONIC_RECIPROCAL(a) approximate_reciprocal(a)
-#define HOT_GNOMONIC_SQRT(a) approximate_sqrt(a)
 #define HOT_GNOMONIC_RSQRT(a) approximate_rsqrt(a)
 #include "convergence.h" /* what all orders share */
 
@@ -147,9 +146,9 @@ static __device__ __forceinline__ float gnomonic_residual(const hot_sshopm_args 
     return sqrtf(p * p + q * q + r * r) * back * 0x1p10f;
 }
 
-/* The result at (u, v): x in the caller's frame, lambda, and the true residual when it is asked for. `stage`: 96 floats
- * in shared memory of a warp whose lanes store consecutive starts; NULL when they do not. SHIFTED: lambda has the shift
- * in it, and is found anew, lest rounding errors be those of the larger one. */
+/* The result at (u, v): x in the caller's frame, lambda, and the true residual if args.residual is set. `stage`: 96
+ * floats in shared memory of a warp whose lanes store consecutive starts; NULL when they do not. SHIFTED: lambda has
+ * the shift in it, and is found anew, lest rounding errors be those of the larger one. */
 template <int ORDER, bool SHIFTED>
 static __device__ __forceinline__ void gnomonic_store(const hot_sshopm_args &args, const gnomonic_constants &constants,
                                                       size_t tensor, size_t start, float u, float v, float inverse,

@@ -12,7 +12,7 @@
  * C11 for tests and by nvcc, where it makes members of gnomonic<ORDER> (gnomonic_item.cuh). */
 #define HOT_GNOMONIC_SHIFT_PART 0.6f /* of the shift that makes the form convex: more than half, for the points */
 
-/* What the shift must be for the point (unit) alone; all points' largest is the tensor's shift. */
+/* The shift that this point (a unit vector) needs; the largest over all points is the tensor's shift. */
 HOT_FN float HOT_GNOMONIC(shift)(const float *tensor, float x, float y, float z)
 {
     float h[6];

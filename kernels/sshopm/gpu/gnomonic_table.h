@@ -19,7 +19,7 @@ void hot_gnomonic_matrix(int order, float *matrix);
 
 enum { HOT_GNOMONIC_POINTS = 32 }; /* where the shift is measured (gnomonic_shift.h): a warp's lanes */
 
-/* What the shift needs: the packed tensor of the form (x.x)^(m/2), and the points, unit, x y z each. */
+/* The shift's constants: the packed tensor of the form (x.x)^(m/2), and the points, unit, x y z each. */
 void hot_gnomonic_shift_table(int order, float *sphere, float *points);
 
 #ifdef __cplusplus

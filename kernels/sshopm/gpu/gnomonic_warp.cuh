@@ -12,9 +12,9 @@
  *
  * Few tensors are for gnomonic_block.cuh. The step itself: gnomonic_step, gnomonic_item.cuh.
  *
- * The steps stand in a loop that is not unrolled. Of an instruction's three operands two can be read from the registers
- * in time, so what counts is that u or v is still at hand from the instruction before; the compiler sees to that in a
- * short loop (37 cycles a step at order 4, counted in its code, and measured), and not in an unrolled one (48). */
+ * The loop over steps is not unrolled. Of an instruction's three operands two can be read from the registers in time,
+ * so that u or v should be reused from the instruction before; the compiler arranges that in a short loop (37 cycles a
+ * step at order 4, counted in its code, and measured), but not in an unrolled loop (48). */
 #ifndef HOT_SSHOPM_GNOMONIC_WARP_CUH
 #define HOT_SSHOPM_GNOMONIC_WARP_CUH
 
@@ -68,7 +68,7 @@ static __host__ __device__ __forceinline__ size_t gnomonic_bytes(size_t slots, c
     return (slots + starts * (sizeof(float2) + sizeof(unsigned short)) + 96 * sizeof(float) + 15) / 16 * 16;
 }
 
-/* What a warp keeps of its tensors. */
+/* A warp's tensors. */
 template <int ORDER> struct gnomonic_slots {
     float4 coefficient[GNOMONIC_SLOTS][gnomonic<ORDER>::QUADS];
     float4 tensor[(gnomonic<ORDER>::UNIQUE + 3) / 4]; /* the one that is being prepared */
@@ -178,13 +178,13 @@ static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &ar
     return used;
 }
 
-/* Where the items of a warp's share lie in shared memory; item = slot x starts + start. */
+/* The layout of a warp's share in shared memory; item = slot x starts + start. */
 template <int ORDER> struct gnomonic_memory {
     const float2 *projected; /* (u, v) of the starts, of the block; NULL: too many */
     gnomonic_slots<ORDER> *slots;
     float2 *limits;       /* where an item is, or has ended */
     float *stage;         /* a row of x */
-    unsigned short *list; /* items that go on */
+    unsigned short *list; /* items that continue */
 };
 
 template <int ORDER>

@@ -4,7 +4,6 @@
  *   general     sshopm_iterate, sshopm_thread.cuh      a thread per start; any shape, precision and shift
  *   gnomonic    gnomonic_step, gnomonic_item.cuh       in the projection; gnomonic_warp.cuh, of few tensors
  *                                                      gnomonic_block.cuh; gnomonic_shift.h for the adaptive shift
- *   basin test  basin<ORDER>::iterate, basin.h         maxima first; basin_block.cuh
  *
  * and when an iteration ends: convergence.h. */
 #include <cuda_runtime.h>
@@ -15,17 +14,14 @@
 #include "common/batch_pipeline.h"
 #include "common/device_memory.h"
 #include "common/shared_memory.cuh"
-#include "basin_launch.h"
 #include "gnomonic_launch.h"
 #include "gnomonic_table.h"
 #include "sshopm_device.cuh"
 
 /* ---- Tables and launching ---------------------------------------------------------------------------------------- */
 
-enum {
-    BASIN_WORTH = 1 << 18, /* starts: fewer have ended by themselves before the maxima are found */
-    SHIFT_STARTS = 32      /* of fewer each one's own way decides what is found: the adaptive shift of every step */
-};
+/* With fewer starts the path of each decides which maxima are found: they get the adaptive shift of every step. */
+enum { SHIFT_STARTS = 32 };
 
 static int has_gnomonic(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
@@ -35,12 +31,6 @@ static int can_gnomonic(const hot_sshopm_args *args)
                                                         !args->exact && args->starts >= SHIFT_STARTS);
     return has_gnomonic(args->order, args->dim) && !args->f64 && shift && !(args->change > 0) &&
            args->starts < 1u << 28;
-}
-
-static int can_basin(const hot_sshopm_args *args)
-{
-    return can_gnomonic(args) && args->shift == HOT_SHIFT_NONE && !args->exact && args->max_iterations > 1 &&
-           args->starts <= HOT_BASIN_STARTS;
 }
 
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables)
@@ -96,30 +86,7 @@ void hot_sshopm_tables_destroy(hot_context *context, hot_sshopm_tables *tables)
     hot_device_release(context, tables->multiplicity);
     hot_device_release(context, tables->index);
     hot_device_release(context, tables->gnomonic);
-    if (tables->workspace) /* freeing nothing, too, would end a capture */
-        cudaFree(tables->workspace);
     memset(tables, 0, sizeof *tables);
-}
-
-hot_status hot_sshopm_tables_workspace(hot_context *context, const hot_sshopm_args *args, hot_sshopm_tables *tables)
-{
-    const size_t bytes = can_basin(args) ? hot_basin_workspace(args, tables->processors) : 0;
-    if (bytes <= tables->workspace_bytes)
-        return HOT_OK;
-    cudaFree(tables->workspace);
-    tables->workspace = NULL;
-    tables->workspace_bytes = 0;
-    hot_status status =
-        hot_cuda_status(context, cudaMalloc(&tables->workspace, bytes), "memory for starts that are left over");
-    if (status == HOT_OK) /* an empty list, as every launch leaves it; cudaMemset does not wait for it */
-        status = hot_cuda_status(context, cudaMemsetAsync(tables->workspace, 0, 256, cudaStreamPerThread),
-                                 "memory for starts that are left over");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamSynchronize(cudaStreamPerThread),
-                                 "memory for starts that are left over");
-    if (status == HOT_OK)
-        tables->workspace_bytes = bytes;
-    return status;
 }
 
 /* A thread per start (sshopm_thread.cuh): any shape, precision and shift. */
@@ -152,31 +119,19 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
 {
     if (args->count == 0 || args->starts == 0)
         return HOT_OK;
-    const int gnomonic = can_gnomonic(args), basin = can_basin(args);
+    const int gnomonic = can_gnomonic(args);
     if (algorithm == HOT_ALGORITHM_GNOMONIC && !gnomonic)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "this algorithm does float, dimension 3, orders 4 6 8, no shift or the adaptive one "
                                 "(for maxima, of %d starts or more), a stop on the residual alone", SHIFT_STARTS);
-    if (algorithm == HOT_ALGORITHM_BASIN && !basin)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the basin test does float, dimension 3, orders 4 6 8, no shift, a stop on the "
-                                "residual, two iterations or more, %d starts or fewer alone",
-                                HOT_BASIN_STARTS);
-    if (algorithm == HOT_ALGORITHM_AUTO)
-        algorithm =
-            basin && args->basin && hot_sshopm_batch_count(args) > BASIN_WORTH / args->starts ? HOT_ALGORITHM_BASIN
-            : gnomonic                                                                        ? HOT_ALGORITHM_GNOMONIC
-                                                                                              : HOT_ALGORITHM_GENERAL;
-    if (algorithm == HOT_ALGORITHM_GNOMONIC)
+    if (algorithm == HOT_ALGORITHM_GNOMONIC || (algorithm == HOT_ALGORITHM_AUTO && gnomonic))
         return hot_gnomonic_launch(context, args, tables, stream);
-    if (algorithm == HOT_ALGORITHM_BASIN)
-        return hot_basin_launch(context, args, tables, stream);
     return launch_general(context, args, tables, (cudaStream_t)stream);
 }
 
 /* ---- The backend on host arrays ------------------------------------------------------------------------------ */
 
-/* What the launches on a GPU share. */
+/* Shared by the launches on a GPU. */
 struct batch_tables {
     hot_sshopm_tables tables;
     void *start;

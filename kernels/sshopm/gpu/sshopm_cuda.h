@@ -1,5 +1,5 @@
 /* The CUDA backend's device level: everything already on the GPU. For the host-level backend, for benchmarks, and for
- * kernels that go on from the results. */
+ * kernels that continue with the results. */
 #ifndef HOT_SSHOPM_CUDA_H
 #define HOT_SSHOPM_CUDA_H
 
@@ -11,37 +11,27 @@ extern "C" {
 #endif
 
 typedef enum hot_sshopm_algorithm {
-    HOT_ALGORITHM_AUTO = 0, /* the fastest that does what is asked; the others are run as they are asked for */
+    HOT_ALGORITHM_AUTO = 0, /* the fastest that can execute the call */
     HOT_ALGORITHM_GENERAL,  /* a thread per start (sshopm_thread.cuh); any shape, precision, shift */
-    HOT_ALGORITHM_GNOMONIC, /* every start iterated in the gnomonic projection, lanes refilled as starts converge
+    HOT_ALGORITHM_GNOMONIC  /* every start iterated in the gnomonic projection, lanes refilled as starts converge
                                (gnomonic.h). Dimension 3, orders 4 6 8, float, no shift; for maxima also the adaptive
                                one, as one shift for each tensor (gnomonic_shift.h) */
-    HOT_ALGORITHM_BASIN     /* maxima first; a start is iterated until it is in the basin of one (basin.h). As GNOMONIC,
-                               with at most 1024 starts; of batches of up to 2^18 starts AUTO takes GNOMONIC, which is
-                               faster there */
 } hot_sshopm_algorithm;
 
-/* What the kernels need of a shape, made once: on the device. */
+/* The kernels' tables of a shape, made once, on the device. */
 typedef struct hot_sshopm_tables {
     double *multiplicity; /* unique */
     unsigned char *index; /* unique x order: the index tuple of each class */
     int processors;       /* of the GPU that they are on */
     float *gnomonic; /* unique x hot_gnomonic_terms, the multiplicities, and hot_gnomonic_shift_table's values; NULL
                         unless dimension 3, order 4 6 8 */
-    void *workspace; /* for what a launch leaves to its second kernel: hot_sshopm_tables_workspace; may be NULL */
-    size_t workspace_bytes;
 } hot_sshopm_tables;
 
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables);
 void hot_sshopm_tables_destroy(hot_context *context, hot_sshopm_tables *tables);
 
-/* Gets the workspace that launches of HOT_ALGORITHM_BASIN of up to args->count tensors can use. Two launches that run
- * at once need tables of their own. */
-hot_status hot_sshopm_tables_workspace(hot_context *context, const hot_sshopm_args *args, hot_sshopm_tables *tables);
-
 /* Launches the call, whose pointers are all on the device, on `stream` (a cudaStream_t; NULL = the default one).
- * `start` holds unit vectors. Returns when launched. HOT_ERROR_ARGUMENT when the algorithm cannot do what is
- * asked. */
+ * `start` holds unit vectors. Returns when launched. HOT_ERROR_ARGUMENT if the algorithm cannot execute the call. */
 hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, const hot_sshopm_tables *tables,
                              hot_sshopm_algorithm algorithm, void *stream);
 

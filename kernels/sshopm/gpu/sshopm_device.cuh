@@ -1,4 +1,4 @@
-/* What the CUDA kernels of SS-HOPM share: scaling a tensor, storing results, the general shape. */
+/* Shared by the CUDA kernels of SS-HOPM: scaling a tensor, storing results, the general shape. */
 #ifndef HOT_SSHOPM_DEVICE_CUH
 #define HOT_SSHOPM_DEVICE_CUH
 

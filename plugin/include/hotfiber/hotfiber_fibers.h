@@ -18,8 +18,6 @@ typedef struct hot_peaks_options {
     hot_shift shift;     /* sshopm: the shift; default HOT_SHIFT_ADAPTIVE */
     double alpha;        /* with HOT_SHIFT_FIXED: its value, at least 0 */
     const hot_mask *mask; /* where to compute, of the field's sizes; NULL = wherever a tensor was fitted */
-    int basin;           /* sshopm with HOT_SHIFT_NONE on a GPU: 1 = a start is settled as soon as it is known in whose
-                            basin of attraction it lies (hot_directions_options); default 0 */
 } hot_peaks_options;
 #define HOT_PEAKS_OPTIONS_INIT HOT_SIZED(hot_peaks_options)
 

@@ -71,7 +71,7 @@ typedef struct hot_run_result {
 /* Reads, fits, finds, writes all the files of a run directory. No incomplete directory is ever left: it is written
  * beside its final name and renamed at the end. result may be NULL. Errors: those of hot_run_compute, and
  * HOT_ERROR_FILE. Where options do not go together hot_context_parameter names the one at fault: method, max_fibers,
- * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, noise_model, response,
+ * threshold, min_angle, min_amplitude, starts, shift, sigma, noise_model, response,
  * diffusivities, known_b0, positive, outputs. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/linear.h"
 #include "dwi/paged.h"
 #include "dwi/dwi_private.h"
 #include "dwi/frames.h"
-#include "dwi/symmetric.h"
 #include "nrrd_dwi.h"
 #include "nrrd_keys.h"
 #include "nrrd_file.h"

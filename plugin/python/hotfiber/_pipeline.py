@@ -156,12 +156,11 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
         return TensorField._read(field, dwi._grid)
 
 
-def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin):
+def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift):
     how, alpha = _shift(shift)
     return struct(c.hot_peaks_options, method=_text(method, "method"), max_fibers=max_fibers,
                   threshold=number(threshold), min_angle=number(min_angle),
-                  starts=starts, shift=how, alpha=alpha, min_amplitude=number(min_amplitude),
-                  basin=bool(basin))
+                  starts=starts, shift=how, alpha=alpha, min_amplitude=number(min_amplitude))
 
 
 def _find(tensors, options, mask, here):
@@ -178,7 +177,7 @@ def _find(tensors, options, mask, here):
 def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mask: Data = None, *,
           method: PeaksMethod = "maxima", max_fibers: int = 0, threshold: float | None = None,
           min_angle: float | None = None, min_amplitude: float | None = None, starts: int = 0,
-          shift: Shift = "adaptive", basin: bool = False, model: FieldModel = "fod",
+          shift: Shift = "adaptive", model: FieldModel = "fod",
           device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
     """Finds fibre directions from tensors.
 
@@ -188,7 +187,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
     method: "maxima", "lowrank" or "sshopm"; the method "signal" works on signals (`fibers`).
     max_fibers: 0 = 3. threshold (fraction of the largest peak), min_angle (degrees), min_amplitude: None = the
         method's.
-    starts, shift, basin: of sshopm.
+    starts, shift: of sshopm.
     device, threads, seed, progress: see `sshopm`.
     Returns Fibers.
 
@@ -203,7 +202,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
         raise TypeError("affine: a TensorField has its own")
     if method == "signal":
         raise ValueError("method: 'signal' works on signals; hotfiber.fibers takes them")
-    options = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin)
+    options = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift)
     if tensors.values.size == 0:  # the library has no such fields
         made = Fibers(np.zeros(tensors.confidence.shape + (3 * (max_fibers or 3),), np.float32))
     else:
@@ -217,7 +216,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
 def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
            model: Model | None = None, method: Method | None = None, order: int = 0, response: AnyResponse = None,
            max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
-           min_amplitude: float | None = None, starts: int = 0, shift: Shift = "adaptive", basin: bool = False,
+           min_amplitude: float | None = None, starts: int = 0, shift: Shift = "adaptive",
            sigma: float | ArrayLike | None = None, noise_model: NoiseModel = "auto", denoise: bool = False,
            regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: Constraint = "nonnegative",
@@ -236,7 +235,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         "fod".
     method: "signal" (fits 0 to 3 fibres to the signals), "maxima", "lowrank" or "sshopm"; None = "signal" with the
         model fod, else "maxima".
-    max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
+    max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift: see `peaks`.
     sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
     noise_model: of signal: "auto", "rician" or "gaussian".
     cones, samples: of signal: whether to tell how sure directions and fractions are (`Fibers.cone` and
@@ -249,7 +248,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     """
     dwi = _data(data, gradients, affine, frame)
     fitting = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel)
-    looking = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin)
+    looking = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift)
     signal = struct(c.hot_signal_find_options, samples=samples, keep_cones=bool(cones),
                     noise_model=choice("noise_model", noise_model, _NOISE))
     options = struct(c.hot_run_options, denoise=bool(denoise), force_table=bool(force_table),

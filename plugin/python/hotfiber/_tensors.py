@@ -78,7 +78,7 @@ class Sshopm(NamedTuple):
 
 def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, shift: Shift = "adaptive",
            seek: Seek = "max", tolerance: float = 0.0, change: float = 0.0, max_iterations: int = 0,
-           basin: bool = False, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Sshopm:
     """Runs the shifted symmetric higher-order power method on every tensor from every start.
 
@@ -93,7 +93,6 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     tolerance: of the residual, relative to the scale of the tensor; 0 = the default; negative: all iterations.
     change: > 0: stop when lambda changes by less, instead (Ballard, Kolda, Plantenga 2011).
     max_iterations: 0 = 1000.
-    basin: on a GPU with shift "none": end a start once it is known which maximum it leads to.
     out: up to four arrays for the results, in their order.
     device: "auto", "cpu", "cuda" or "cuda:N". threads: 0 = all cores. seed: of random starts.
     progress: called as progress(stage, fraction); what it raises ends the call.
@@ -116,7 +115,7 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, change=change,
                      tolerance=c.HOT_ZERO if isinstance(tolerance, (int, float)) and tolerance < 0 else tolerance,
                      seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
-                     max_iterations=max_iterations, basin=bool(basin))
+                     max_iterations=max_iterations)
     function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(function(context.handle, ctypes.byref(chosen), order, dim, tensors.size // tensors.shape[-1],
@@ -188,7 +187,7 @@ def _tensors3(tensors):
 
 
 def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float = -1.0, min_angle: float = -1.0,
-               min_relative_range: float = -1.0, starts: int = 0, shift: Shift = "adaptive", basin: bool = False,
+               min_relative_range: float = -1.0, starts: int = 0, shift: Shift = "adaptive",
                mask: ArrayLike | None = None, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
                progress: Progress = None) -> Directions:
     """Finds the local maxima of the form A x^m of every tensor on the sphere.
@@ -199,7 +198,7 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
     threshold: maxima below this fraction of the largest one are dropped; negative = 0.25.
     min_angle: degrees: of two maxima closer than this the lower is dropped; negative = 15.
     min_relative_range: forms flatter than this have no direction; negative = 1e-4.
-    starts: 0 = a scan of the sphere; else SS-HOPM from so many starts, with `shift` and `basin` as in `sshopm`.
+    starts: 0 = a scan of the sphere; else SS-HOPM from so many starts, with `shift` as in `sshopm`.
     mask: (...) where to compute; elsewhere the results are 0.
     out: up to two arrays for the results, in their order.
     device, threads, seed, progress: see `sshopm`.
@@ -217,8 +216,7 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
         tensors = tensors.copy()
     how, alpha = _shift(shift)
     chosen = options(c.hot_directions_options, max_directions=most, threshold=number(threshold), starts=starts,
-                     min_angle=number(min_angle), min_relative_range=number(min_relative_range), shift=how, alpha=alpha,
-                     basin=bool(basin))
+                     min_angle=number(min_angle), min_relative_range=number(min_relative_range), shift=how, alpha=alpha)
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_directions_f32(context.handle, ctypes.byref(chosen), order,
                                              tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
