@@ -2,25 +2,30 @@
 execute the changed line until one of them fails.
 
     python3 tests/mutants/mutants.py --seed N [--count 300] [--minutes M] [--folder DIR] [--jobs N] [--nice N]
-                                     [--only WORD] [--tests REGEX] [--configure OPTIONS] [--cuda] [--list]
+                                     [--only WORD] [--tests REGEX] [--configure OPTIONS] [--cuda] [--list] [--again]
                                      [--unconfined]
 
 The folder (build-mutants) holds a copy of the sources and two builds of it: `build-coverage` (gcov), which gives for
-each test the lines that it executes and its time, and `build`, in which mutants are compiled. A mutant is
-    killed        by a test that fails, crashes or takes ten times its usual time
+each test the lines that it executes and its time, and `build`, in which mutants are compiled. Each of --jobs workers
+has a copy of the second and shows it to its programs under the path of the first. A mutant is
+    killed        by a test that fails, crashes, takes five times its usual processor time or sleeps for ever
     survived      all tests that execute the line pass: named with file, line, before and after
-    equivalent    the same object code with the same flags: not counted
+    equivalent    the same object code with the same flags, or excused in equivalent.txt: not counted
     unbuildable   does not compile: not counted
     uncovered     no test executes the line: not counted, but named
-Mutants are drawn until --count of them are killed or have survived. Verdicts go to results-N.jsonl in the folder; the
-same command goes on from there, so that a run can be done in slices (--minutes). Status 1: fewer than 90 % were killed.
+    undecided     a test had not ended after an hour, though it was not asleep: not counted
+No verdict depends on how busy the machine is. Mutants are drawn until --count of them are killed or have survived.
+Verdicts go to results-N.jsonl in the folder; the same command goes on from there, so that a run can be done in slices
+(--minutes); with --again it judges those that survived once more, after tests were added. Status 1: fewer than 90 %
+were killed.
 
 Sources are all C files of kernels, plugin and viz; --cuda adds CUDA, on a machine with a GPU. Programs with a fault may
 delete files, kill processes or ask for all memory: as root they run in a mount and process namespace of their own and
-can write to the folder alone; --unconfined does without."""
+can write to the folder alone; --unconfined does without, and without workers."""
 import argparse
 import collections
 import concurrent.futures
+import fcntl
 import hashlib
 import json
 import os
@@ -31,6 +36,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import mutate
@@ -43,16 +49,19 @@ APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|c
 NO_PRODUCT = re.compile(r"/example_|/make_logo")
 DEVICE = re.compile(r"\.cuh?$|/gpu/.*\.h$|/hopper/|cuda.*\.h$")
 SHUT_IN = """
-mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs -o size=2g none /tmp &&
-    mkdir -p "$1/var-tmp" && mount --bind "$1/var-tmp" /var/tmp || exit 125
+mount --make-rprivate / && mount --rbind "$1" "$1" && mount -t tmpfs -o size=2g none /tmp &&
+    mkdir -p "$1/source/build/var-tmp" && mount --bind "$1/source/build/var-tmp" /var/tmp || exit 125
 while read -r device place kind rest; do
     case $place in
-    "$1" | /tmp | /tmp/* | /var/tmp | /proc* | /sys* | /dev*) ;;
+    "$1" | "$1"/* | /tmp | /tmp/* | /var/tmp | /proc* | /sys* | /dev*) ;;
     *) mount -o remount,ro,bind "$place" || [ ! -e "$place" ] || exit 125 ;;
     esac
 done </proc/self/mounts
 cd "$2" && shift 2 && exec "$@"
 """
+# A worker sees its own copy of the sources and their build where the builds' files say that they are.
+WORKER = 'mount --make-rprivate / && mount --bind "$1" "$2" && shift 2 && exec "$@"'
+SAMPLES, EVERY = 150, 2  # a program that sleeps through 95 % of so many looks, so many seconds apart, is not slow
 
 # A launcher of the compiler for `coverage`: only what is tested is instrumented, and of the variants for several
 # instruction sets, which share their sources, the one that this machine uses.
@@ -76,9 +85,10 @@ class Tree:
     def __init__(self, given):
         self.given, self.source = given, pathlib.Path(given.source).resolve()
         self.folder = pathlib.Path(given.folder).resolve()
-        self.copy, self.build, self.log = (self.folder / name for name in ("source", "source/build", "log.txt"))
+        self.copy, self.build = self.folder / "source", self.folder / "source/build"
+        self.log = self.folder / ("log%s.txt" % given.worker)
         self.coverage = self.folder / "source/build-coverage"
-        self.tests, self.trusted = {}, set()
+        self.tests, self.trusted, self.excuses = {}, set(), None
 
     def call(self, *words, limit=7200):
         with open(self.log, "w") as log:
@@ -105,6 +115,7 @@ class Tree:
                 not NO_PRODUCT.search(name) and (self.given.cuda or not DEVICE.search(name))]
 
     def prepare(self):
+        """Copies the sources, builds the copy twice and measures the tests; a worker finds that done."""
         names = self.names()
         for name in names:
             to, new = self.copy / name, (self.source / name).read_bytes()
@@ -123,8 +134,9 @@ class Tree:
         (self.folder / "instrument.sh").write_text(INSTRUMENT % self.copy)
         ccache = ["ccache"] if shutil.which("ccache") else []
         linked = ["-DCMAKE_%s_LINKER_FLAGS=--coverage" % kind for kind in ("EXE", "SHARED", "MODULE")]
-        for build, launcher, options in ((self.build, ccache, []),
-                                         (self.coverage, ["sh", self.folder / "instrument.sh", *ccache], linked)):
+        builds = [(self.build, ccache, []),
+                  (self.coverage, ["sh", self.folder / "instrument.sh", *ccache], linked)]
+        for build, launcher, options in builds[:1] if self.given.worker else builds:
             if launcher:
                 options = [*options, "-DCMAKE_C_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
             if self.call("cmake", "-G", "Ninja", "-S", self.copy, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options,
@@ -159,8 +171,9 @@ class Tree:
         return {test["name"]: test for test in shown["tests"]
                 if not APART.match(test["name"]) and re.search(self.given.tests, test["name"])}
 
-    def run(self, command, where, test, limit, environment=None):
-        """passed, failed, or hung: one test, and everything that it starts ends with it."""
+    def run(self, command, where, test, limit, environment=None, used=None):
+        """passed, failed, hung (over the limit in processor time, or asleep for good) or undecided: one test, and
+        everything that it starts ends with it. `used` is given its processor time."""
         properties = {p["name"]: p["value"] for p in (test or {}).get("properties", [])}
         if not self.given.unconfined:
             command = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c", SHUT_IN, "sh",
@@ -170,18 +183,35 @@ class Tree:
         for line in properties.get("ENVIRONMENT", []):
             variables[line.split("=", 1)[0]] = line.split("=", 1)[1] if "=" in line else ""
         variables.update(environment or {})
-        output = open(self.folder / ("output-%s.txt" % (test or {"name": "none"})["name"]), "wb+")
+        (self.build / "outputs").mkdir(exist_ok=True)
+        output = open(self.build / "outputs" / ((test or {"name": "none"})["name"] + ".txt"), "wb+")
+        group = pathlib.Path("/proc/self/autogroup")
+        group = group.read_text().split()[-1] if group.exists() else None
+
+        def restrained():
+            resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+            pathlib.Path("/proc/self/oom_score_adj").write_text("1000")  # before anything else on the machine
+            if group:  # a new session is scheduled as a new group: it is to yield as this one does
+                pathlib.Path("/proc/self/autogroup").write_text(group)
         process = subprocess.Popen(["nice", "-n", self.given.nice, *command], cwd=where, env=variables, stdout=output,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
-                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30)))
-        try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return "hung"
+                                   preexec_fn=restrained)
+        ended, verdict = threading.Event(), []
+        watch = threading.Thread(target=watch_for_sleep, args=(process.pid, ended, verdict))
+        watch.start()
+        _, status, usage = os.wait4(process.pid, 0)  # with all that it waited for
+        ended.set()
+        watch.join()
+        process.returncode = status = os.waitstatus_to_exitcode(status)
+        if used is not None:
+            used.append(usage.ru_utime + usage.ru_stime)
+        if verdict:
+            return verdict[0]
         if status == 125 and not self.given.unconfined:
             raise RuntimeError("a test cannot be shut in: see %s" % output.name)
+        if usage.ru_utime + usage.ru_stime > limit and status != 0:
+            return "hung"
         output.seek(0)
         wanted = properties.get("PASS_REGULAR_EXPRESSION")
         if wanted:
@@ -192,33 +222,55 @@ class Tree:
 
     def read_tests(self):
         """For each test its time and the lines that it executes; kept by the sources' checksum."""
-        instrumented = self.describe_tests(self.coverage)
         self.tests = self.describe_tests(self.build)
-        missing = sorted((name for name in self.tests if not (self.maps / (name + ".json")).exists()),
+        digests = {} if self.given.worker else {name: self.digest(name) for name in self.tests}
+        missing = sorted((name for name in digests if self.kept(name).get("digest") != digests[name]),
                          key=lambda name: ([not re.match(kind, name) for kind in (
                              "unit|promises|property|viz", "kernels_[^c]", "files", "python", "kernels")], name))
+        instrumented = self.describe_tests(self.coverage) if missing else {}
         with concurrent.futures.ThreadPoolExecutor(int(self.given.jobs)) as pool:
-            for name in pool.map(lambda name: self.measure(name, instrumented[name]), missing):
-                print("measured: %s" % name, flush=True)
+            for text in pool.map(lambda name: self.measure(name, instrumented[name], digests[name]), missing):
+                print("measured: %s" % text, flush=True)
+        self.share = collections.Counter()
         self.times, self.executed, self.compiled = {}, collections.defaultdict(set), collections.defaultdict(set)
         for name in list(self.tests):
-            kept = json.loads((self.maps / (name + ".json")).read_text())
+            kept = self.kept(name)
+            executes = sum(len(covered) for covered, _ in kept["lines"].values())
             self.times[name] = kept["seconds"]
             for file, (covered, all_lines) in kept["lines"].items():
                 self.compiled[file].update(all_lines)
+                self.share[file, name] = len(covered) / max(1, executes)
                 for line in covered:
                     self.executed[file, line].add(name)
         self.by_file = collections.defaultdict(set)
         for (file, _), names in self.executed.items():
             self.by_file[file] |= names
 
-    def measure(self, name, instrumented):
+    def kept(self, name):
+        path = self.maps / (name + ".json")
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    def digest(self, name):
+        """Of what the test is made of, as far as it lies in tests/: with it changes which lines are executed."""
+        if self.is_program(name):
+            words = subprocess.run(["ninja", "-C", str(self.build), "-t", "inputs", self.program(name)],
+                                   stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+        else:
+            words = self.tests[name]["command"]
+        paths = {os.path.normpath(self.build / word) for word in words}
+        files = {pathlib.Path(path) for path in paths if path.startswith(str(self.copy / "tests") + "/")}
+        for folder in {file.parent for file in files} | {self.copy / "tests"}:
+            files |= {file for pattern in ("*.h", "_*") for file in folder.glob(pattern)}
+        text = b"".join(file.read_bytes() for file in sorted(files) if file.is_file())
+        return hashlib.sha256(json.dumps(self.tests[name]["command"]).encode() + text).hexdigest()[:16]
+
+    def measure(self, name, instrumented, digest):
         data = self.folder / "gcda" / name
         shutil.rmtree(data, ignore_errors=True)
-        begin = time.monotonic()
+        used = []
         outcome = self.run(instrumented["command"], self.where(instrumented), instrumented, 1800,
-                           {"GCOV_PREFIX": str(data)})
-        seconds = time.monotonic() - begin
+                           {"GCOV_PREFIX": str(data)}, used)
+        seconds = used[0]
         files = []
         for path in data.rglob("*.gcda"):
             notes = (pathlib.Path("/") / path.relative_to(data)).with_suffix(".gcno")
@@ -241,7 +293,7 @@ class Tree:
                             covered.add(line["line_number"])
         shutil.rmtree(data, ignore_errors=True)
         (self.maps / (name + ".json")).write_text(json.dumps({
-            "outcome": outcome, "seconds": seconds,
+            "outcome": outcome, "seconds": seconds, "digest": digest,
             "lines": {file: [sorted(c), sorted(a)] for file, (c, a) in lines.items()}}))
         return "%-32s %5.1f s, %s" % (name, seconds, outcome)
 
@@ -271,18 +323,31 @@ class Tree:
     def is_program(self, name):
         return self.program(name) in self.programs
 
+    def excused(self, what):
+        """Whether equivalent.txt, beside this file, gives a reason why nothing but speed or a hint changes."""
+        if self.excuses is None:
+            path = self.source / "tests/mutants/equivalent.txt"
+            self.excuses = set()
+            for block in path.read_text().split("\n\n") if path.exists() else []:
+                rows = [row for row in block.splitlines() if row and not row.startswith("#")]
+                if len(rows) >= 4:  # file, before, after, reason
+                    self.excuses.add(tuple(" ".join(row.split()) for row in rows[:3]))
+        place, old, new = what.splitlines()
+        return (place.split(":")[0], old.strip(), new.strip()) in self.excuses
+
     def targets(self, name):
         if self.is_program(name):
             return [self.program(name)]
         return ["bin/hotfiber"] if name.startswith("files_") else self.product_targets  # others run more
 
     def judge(self, mutant):
+        file = mutant["file"]
         tests = sorted((name for name in self.covering(mutant) if self.times[name] is not None),
-                       key=lambda name: self.times[name])
+                       key=lambda name: self.times[name] / max(self.share[file, name], 1e-6) ** .5)  # cheap, specific
         if not tests:
             return "uncovered", None
-        path = self.copy / mutant["file"]
-        path.write_text(mutate.place(self.texts[mutant["file"]], mutant["at"], mutant["before"], mutant["after"]))
+        path, undecided = self.copy / file, False
+        path.write_text(mutate.place(self.texts[file], mutant["at"], mutant["before"], mutant["after"]))
         try:
             if self.call("ninja", "-C", self.build, "-j", self.given.jobs, *self.objects, limit=3600) != 0:
                 return "unbuildable", None
@@ -295,27 +360,32 @@ class Tree:
                 if self.call("ninja", "-C", self.build, "-j", self.given.jobs, *wanted, limit=3600) != 0:
                     return "unbuildable", None  # a symbol is gone
                 killer, outcome = self.run_until_failure(now)
+                undecided |= outcome == "undecided"
                 if killer:
                     return "killed", "%s (%s)" % (killer, outcome)
-            return "survived", None
+            return "undecided" if undecided else "survived", None
         finally:
-            path.write_text(self.texts[mutant["file"]])
+            path.write_text(self.texts[file])
 
     def run_until_failure(self, names):
-        stop = []
+        stop, undecided = [], []
 
         def one(name):
             if stop:
                 return
+            used = []
             outcome = self.run(self.tests[name]["command"], self.where(self.tests[name]), self.tests[name],
-                               30 + 10 * self.times[name])
+                               20 + 5 * self.times[name], None, used)
             if outcome == "passed":
                 self.trusted.add(name)
+                self.times[name] = min(self.times[name], used[0])  # the instrumented build takes far longer
+            elif outcome == "undecided":
+                undecided.append(name)
             else:
                 stop.append((name, outcome))
         with concurrent.futures.ThreadPoolExecutor(int(self.given.jobs)) as pool:
             list(pool.map(one, names))
-        return stop[0] if stop else (None, None)
+        return stop[0] if stop else (None, "undecided" if undecided else None)
 
     def is_sound(self, name):
         """Whether a test passes without a fault; one that does not is left out from now on."""
@@ -326,6 +396,146 @@ class Tree:
                 print("fails without a fault, left out: %s" % name, flush=True)
                 self.times[name] = None
         return name in self.trusted
+
+
+def descendants(pid):
+    """Of a process, as the machine's own namespace sees them."""
+    children = collections.defaultdict(list)
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            children[int(path.read_text().rsplit(")", 1)[1].split()[1])].append(int(path.parent.name))
+        except (OSError, IndexError):
+            pass  # it has just ended
+    found = [pid]
+    for one in found:
+        found += children[one]
+    return found
+
+
+def is_active(pid):
+    """Whether a thread of these processes runs, waits for a processor or for a disk."""
+    for one in descendants(pid):
+        for path in pathlib.Path("/proc/%d/task" % one).glob("*/stat"):
+            try:
+                if path.read_text().rsplit(")", 1)[1].split()[0] in "RD":
+                    return True
+            except (OSError, IndexError):
+                pass
+    return False
+
+
+def watch_for_sleep(pid, ended, verdict):
+    """Ends what waits for something that never comes; on a busy machine a program waits for a processor instead."""
+    looks = collections.deque(maxlen=SAMPLES)
+    begin = time.monotonic()
+    while not ended.wait(EVERY):
+        looks.append(is_active(pid))
+        asleep = len(looks) == SAMPLES and sum(looks) <= SAMPLES // 20
+        if asleep or time.monotonic() - begin > 3600:
+            verdict.append("hung" if asleep else "undecided")
+            os.killpg(pid, signal.SIGKILL)
+            return
+
+
+class Results:
+    """Verdicts in a file that several workers write."""
+
+    def __init__(self, tree, given):
+        self.path = tree.folder / ("results-%d.jsonl" % given.seed)
+        self.place, self.count, self.tree = tree.folder / ("next-%d" % given.seed), given.count, tree
+
+    def read(self):
+        rows = [json.loads(line) for line in self.path.read_text().splitlines()] if self.path.exists() else []
+        return {row["what"]: row for row in rows}
+
+    def add(self, entry):
+        with open(self.path, "a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def take(self):
+        """The place in the draw of the next mutant; None when enough are judged."""
+        counted = (row for row in self.read().values() if row["verdict"] in ("killed", "survived"))
+        if sum(not self.tree.excused(row["what"]) for row in counted) >= self.count:
+            return None
+        with open(self.place, "a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            number = int(file.read() or 0)
+            file.truncate(0)
+            file.write(str(number + 1))
+        return number
+
+
+def work(tree, given, results, end):
+    """Judges mutants until enough are judged or the time is up."""
+    kept, wanted = results.read(), results.take()
+    drawn = (mutant for mutant in mutate.draw(given.seed, tree.texts) if re.search(given.only, mutant["file"]))
+    for number, mutant in enumerate(drawn):
+        if wanted is None:
+            return
+        if number < wanted:
+            continue
+        what = mutate.describe(mutant, tree.texts[mutant["file"]])
+        if what not in kept:
+            if time.monotonic() > end:
+                print("time is up; the same command goes on", flush=True)
+                return
+            begin = time.monotonic()
+            verdict, killer = tree.judge(mutant)
+            while killer and not tree.is_sound(killer.split()[0]):
+                verdict, killer = tree.judge(mutant)
+            results.add({"what": what, "verdict": verdict, "killer": killer})
+            if verdict in ("killed", "survived", "uncovered", "undecided"):
+                print("%-9s %4.0f s  %s %s" % (verdict, time.monotonic() - begin, what, killer or ""), flush=True)
+        wanted = results.take()
+
+
+def start_workers(tree, given):
+    """Each has a copy of sources and build, which takes the place of the first one's; times of files are kept."""
+    running = []
+    for number in range(1, int(given.jobs) + 1):
+        place = tree.folder / ("worker-%d" % number)
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir()
+        for path in tree.copy.iterdir():
+            if path.name != "build-coverage":
+                subprocess.run(["cp", "-a", str(path), str(place)], check=True)
+        arguments = ["--jobs", "1", "--worker", "-%d" % number]
+        running.append(subprocess.Popen(["unshare", "-m", "sh", "-c", WORKER, "sh", str(place), str(tree.copy),
+                                         sys.executable, str(pathlib.Path(__file__).resolve()), *sys.argv[1:],
+                                         *arguments]))
+    try:
+        return max([process.wait() for process in running])
+    finally:
+        for process in running:
+            process.kill()
+
+
+def report(tree, given, results):
+    """Of those before the first that is not judged yet: what is judged beyond it is what was judged fast."""
+    kept, number, named = results.read(), collections.Counter(), collections.defaultdict(list)
+    for mutant in mutate.draw(given.seed, tree.texts):
+        if not re.search(given.only, mutant["file"]):
+            continue
+        what = mutate.describe(mutant, tree.texts[mutant["file"]])
+        if what not in kept or number["killed"] + number["survived"] >= given.count:
+            break
+        verdict = kept[what]["verdict"]
+        if verdict == "survived" and tree.excused(what):
+            verdict = "excused"
+        number[verdict] += 1
+        named[verdict].append(what)
+    asked = number["killed"] + number["survived"]
+    for verdict in ("survived", "uncovered", "undecided", "excused"):
+        print("\n%s:" % verdict)
+        print("\n".join(sorted(named[verdict])))
+    print("\nseed %d: %d mutants: %d killed (%.1f %%), %d survived; besides %d equivalent, %d excused, %d that do not "
+          "compile, %d undecided, %d in lines that no test executes" % (
+              given.seed, asked, number["killed"], 100 * number["killed"] / max(1, asked), number["survived"],
+              number["equivalent"], number["excused"], number["unbuildable"], number["undecided"],
+              number["uncovered"]))
+    return number["killed"] < .9 * asked
 
 
 def main():
@@ -342,6 +552,8 @@ def main():
     parser.add_argument("--only", default="", help="mutants of files whose name matches")
     parser.add_argument("--tests", default="", help="tests whose name matches")
     parser.add_argument("--cuda", action="store_true", help="CUDA files too (give --configure as well)")
+    parser.add_argument("--again", action="store_true", help="judge again what survived")
+    parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     parser.add_argument("--list", action="store_true", help="only say what would be tried")
     parser.add_argument("--unconfined", action="store_true", help="on a machine that is thrown away")
     given = parser.parse_args()
@@ -353,41 +565,19 @@ def main():
             print(mutate.describe(mutant, texts[mutant["file"]]))
         return 0
     tree.prepare()
-    results, kept = tree.folder / ("results-%d.jsonl" % given.seed), {}
-    if results.exists():
-        for line in results.read_text().splitlines():
-            entry = json.loads(line)
-            kept[entry["what"]] = entry
-    number = collections.Counter()
-    for mutant in mutate.draw(given.seed, tree.texts):
-        if number["killed"] + number["survived"] >= given.count:
-            break
-        if not re.search(given.only, mutant["file"]):
-            continue
-        what = mutate.describe(mutant, tree.texts[mutant["file"]])
-        if what not in kept:
-            if time.monotonic() > end:
-                print("time is up; the same command goes on")
-                break
-            begin = time.monotonic()
-            verdict, killer = tree.judge(mutant)
-            while killer and not tree.is_sound(killer.split()[0]):
-                verdict, killer = tree.judge(mutant)
-            kept[what] = {"what": what, "verdict": verdict, "killer": killer}
-            with open(results, "a") as file:
-                file.write(json.dumps(kept[what]) + "\n")
-            if verdict in ("killed", "survived", "uncovered"):
-                print("%-9s %4.0f s  %s %s" % (verdict, time.monotonic() - begin, what, killer or ""), flush=True)
-        number[kept[what]["verdict"]] += 1
-    asked = number["killed"] + number["survived"]
-    for verdict in ("survived", "uncovered"):
-        print("\n%s:" % verdict)
-        print("\n".join(sorted(entry["what"] for entry in kept.values() if entry["verdict"] == verdict)))
-    print("\nseed %d: %d mutants: %d killed (%.1f %%), %d survived; besides %d equivalent, %d that do not compile, %d "
-          "in lines that no test executes" % (given.seed, asked, number["killed"], 100 * number["killed"] /
-                                                 max(1, asked), number["survived"], number["equivalent"],
-                                                 number["unbuildable"], number["uncovered"]))
-    return number["killed"] < .9 * asked
+    results = Results(tree, given)
+    if given.worker:
+        work(tree, given, results, end)
+        return 0
+    results.place.unlink(missing_ok=True)
+    if given.again:
+        rows = [row for row in results.read().values() if row["verdict"] != "survived"]
+        results.path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if given.unconfined:
+        work(tree, given, results, end)
+    elif start_workers(tree, given) != 0:
+        sys.exit("a worker failed")
+    return report(tree, given, results)
 
 
 if __name__ == "__main__":
