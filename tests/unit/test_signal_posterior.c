@@ -104,6 +104,7 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
         CHECK(fabs(circled[k] / of[k] - 0.95) <= 0.03, "b=%g, SNR %g: circles of %d fibres hold %.3f", b, snr, k,
               circled[k] / of[k]);
     }
+    for (int i = 0; i < 2; i++) /* a variance is 1 / 5.99 of the 95 % quantile of the squares */
         CHECK(fabs(5.9915 * moments[i] / all - 1) <= 0.05, "squares of draws along axis %d: %.3f of the variance",
               i, 5.9915 * moments[i] / all);
     for (int i = 0; i < 2; i++)
