@@ -1,7 +1,7 @@
 /* The posterior of fits with learned priors: the ellipses and circles that are to hold a fibre's direction with 95 %
  * hold it, in simulated voxels (not those of `hotfiber phantom`); draws have the covariance that is said. */
 #include "bench/accuracy/simulated_voxels.h"
-#include "fibers/signal_population.h"
+#include "fibers/signal_priors.h"
 #include "fibers/signal_posterior.h"
 
 enum { COUNT = 3000, LEARNED_FROM = 1500, VOLUMES = PH_B0 + PH_VOLUMES };
