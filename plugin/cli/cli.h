@@ -41,17 +41,16 @@ typedef struct cli_option {
 /* The end of a table of options. */
 #define CLI_END {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}
 
+/* The option of this name of run/options.inc: its kind, help and bounds. target: where it is stored, const char * of a
+ * choice and of a size of memory. */
+cli_option cli_row(const char *name, void *target);
+
 /* Options that most readers of diffusion data have. */
 #define CLI_DWI_OPTION(input)                                                                                          \
     {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, NIfTI or MIF; default -, standard input", 0, 0}
-#define CLI_GRADIENT_OPTIONS(bval, bvec)                                                                               \
-    {"bval", CLI_TEXT, &(bval), "FILE", "b-values of a NIfTI input, as FSL writes them; default: beside it", 0, 0},    \
-    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0},      \
-    {"grad", CLI_TEXT, &(bval), "FILE",                                                                                \
-     "or both as MRtrix's table: lines of x y z b, in scanner axes; default: .b beside it, or within .mif", 0, 0}
-#define CLI_MASK_OPTION(mask)                                                                                          \
-    {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
-     "compute where this is not 0 (NRRD, NIfTI, MIF); default: estimated from the b=0 images", 0, 0}
+#define CLI_GRADIENT_OPTIONS(bval, bvec) cli_row("bval", &(bval)), cli_row("bvec", &(bvec)), cli_row("grad", &(bval))
+#define CLI_MASK_OPTION(mask) cli_row("mask", &(mask))
+#define CLI_MEMORY_OPTION(memory) cli_row("memory", &(memory))
 
 /* What an input holds, where it does not say. */
 #define CLI_AS(as)                                                                                                     \
@@ -59,11 +58,6 @@ typedef struct cli_option {
      "what the input holds, where neither its header nor its values tell: directions (in scanner axes, or dyads: "     \
      "FSL's, in the axes of the bvecs), spherical harmonics, tensors (order 2 also by the program whose order and "    \
      "axes they have), colours, signals", 0, 0}
-#define CLI_MEMORY_OPTION(memory)                                                                                      \
-    {"memory", CLI_TEXT, &(memory), "SIZE",                                                                            \
-     "how much memory may be taken (200M, 4G); default 60 % of what is free. Data that are too large for it stay in "  \
-     "their file and are read slice by slice, results that are too large are made in files without a name beside "    \
-     "the output (standard output: in $TMPDIR or /var/tmp); the bytes are the same", 0, 0}
 
 typedef struct cli_command {
     const char *name;
@@ -83,10 +77,23 @@ typedef struct cli_common {
     const char *arguments[CLI_ARGUMENTS];
 } cli_common;
 
+/* Words of an earlier command line, which count where the new one does not have the option. */
+typedef struct cli_record {
+    int argc;                  /* 0 = there are none */
+    char **argv;               /* argv[0], then options and their values; free() */
+    const cli_option *options; /* what they are read with, which may be more than the command shows */
+} cli_record;
+
 /* Parses argv (argv[0] is the subcommand's name) into the options' targets and makes the context. `options` ends with a
  * NULL name. Returns -1 to go on, or the exit status to leave with (help shown: HOT_EXIT_DONE; wrong usage: a line on
  * stderr that names the option, HOT_EXIT_USAGE). */
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common);
+
+/* The same; once argv is read, load(user, context, common, record) gives the record; its failure, whose message is in
+ * that context, ends the command. */
+typedef hot_status cli_load_record(void *user, hot_context *context, const cli_common *common, cli_record *record);
+int cli_parse_with(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common,
+                   cli_load_record *load, void *user);
 
 /* How a subcommand begins: parses its options into `common`, or returns the exit status. */
 #define CLI_PARSE(NAME, options)                                                                                       \
@@ -130,18 +137,11 @@ double cli_number(const double *target);
 /* The options that were given, with their values, as a JSON array of words: those of `options` that `kept_by` keeps
  * (HOT_PART_KEEPS, HOT_MODEL_KEEPS of run/option_table.h), and the seed; input files by their absolute names. NULL
  * without memory; free with cJSON_free. */
-char *cli_record(const cli_option *options, const cli_common *common, unsigned kept_by);
+char *cli_record_write(const cli_option *options, const cli_common *common, unsigned kept_by);
 
-/* `hotfiber run`, under another command's name. */
-int cli_run_as(const cli_command *command, int argc, char **argv);
-
-/* Whether a record that was read from a file (`from`, for the message) holds nothing but options of what a run finds,
- * each with its value: it may be anybody's, and a --force or --help in it would be obeyed. Errors:
- * HOT_ERROR_FORMAT. */
-hot_status cli_record_check(hot_context *context, const char *record, const char *from);
-
-/* The same with the words of cli_record before those of argv: what is given twice counts as argv has it. */
-int cli_run_again(const cli_command *command, const char *record, int argc, char **argv);
+/* Reads such words, of the file `from`: options that a run keeps, each with its value, and nothing else: they may be
+ * anybody's, and a --force or --help in them would be obeyed. Once in a process. Errors: HOT_ERROR_FORMAT. */
+hot_status cli_record_read(hot_context *context, const char *text, const char *from, cli_record *record);
 
 /* ---- Inside the command line ------------------------------------------------------------------------------ */
 

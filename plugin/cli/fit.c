@@ -62,10 +62,8 @@ int cli_fit(int argc, char **argv)
         {"order", CLI_INT, &fit.order, "N",
          "2, 4, 6 or 8; default 6, or 4 with fewer than 28 directions, or 2 with fewer than 15", 2, 8},
         CLI_MASK_OPTION(mask_path),
-        {"response", CLI_TEXT, &response_path, "FILE",
-         "fod, msmt: single-fibre response in MRtrix's text format; default: estimated from the data. msmt takes a "
-         "list, white matter first: wm.txt,gm.txt,csf.txt; with two shells or more it estimates these three", 0, 0},
-        CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
+        cli_row("response", &response_path),
+        cli_row("diffusivities", &diffusivities),
         {"regularise", CLI_DOUBLE, &fit.regularise, "W",
          "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006, fod by "
          "the noise of the data (none without noise)", 0, 1e12},

@@ -21,27 +21,25 @@ const cli_command cli_learn_command = {
 int cli_learn(int argc, char **argv)
 {
     cli_run_options own;
-    cli_run_options_init(&own);
-    hot_run_options *const options = &own.run;
-    const cli_option table[] = {
-        {"i", CLI_TEXT, &options->input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
-        {"o", CLI_OUTPUT, &options->learn, "FILE", "the JSON file to make; - is standard output; needed", 0, 0},
-        CLI_RUN_OPTIONS(own),
-        CLI_END,
-    };
-    CLI_PARSE(learn, table);
-    if ((ended = cli_run_options_read(&cli_learn_command, &common, table, &own)) >= 0)
+    cli_option options[CLI_RUN_ROWS + 2], *end = options;
+    cli_run_options_init(&own, HOT_LEARN_TAKES);
+    *end++ = cli_row("i", &own.run.input);
+    *end++ = (cli_option){"o", CLI_OUTPUT, &own.run.learn, "FILE",
+                          "the JSON file to make; - is standard output; needed", 0, 0};
+    memcpy(end, own.options, sizeof own.options);
+    CLI_PARSE(learn, options);
+    if ((ended = cli_run_options_read(&cli_learn_command, &common, &own)) >= 0)
         return ended;
-    if (!options->learn)
+    if (!own.run.learn)
         return cli_refuse(&cli_learn_command, &common, "-o FILE is needed");
-    char *record = cli_record(table, &common, HOT_MODEL_KEEPS);
-    options->record = record;
+    char *record = cli_record_write(options, &common, HOT_MODEL_KEEPS);
+    own.run.record = record;
     hot_run_result result = {0};
-    hot_status status = hot_run(common.context, options, &result);
+    hot_status status = hot_run(common.context, &own.run, &result);
     cJSON_free(record);
-    if (status == HOT_OK && !common.quiet && strcmp(options->learn, "-") != 0) {
+    if (status == HOT_OK && !common.quiet && strcmp(own.run.learn, "-") != 0) {
         cli_terminal_newline();
-        printf("%zu voxels in the mask; learned: %s\n", result.voxels, cli_shown(options->learn));
+        printf("%zu voxels in the mask; learned: %s\n", result.voxels, cli_shown(own.run.learn));
     }
     return cli_finish(&cli_learn_command, &common, status);
 }

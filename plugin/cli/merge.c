@@ -1,7 +1,5 @@
 /* hotfiber merge: the parts of a run become its folder. */
-#include "cli.h"
-
-#include <stdlib.h>
+#include "run_options.h"
 
 const cli_command cli_merge_command = {
     "merge", "the parts that `hotfiber run --part` has left, to the folder of the whole run", "PARTS -o DIR [options]",
@@ -12,53 +10,38 @@ const cli_command cli_merge_command = {
     "  hotfiber merge parts -o out",
     1};
 
-/* The run of the parts with this command's words, but the folder's name is that of --merge. */
-static int merge(const char *record, const char *parts, int argc, char **argv)
+/* The options that the parts were made with. */
+static hot_status load_record(void *user, hot_context *context, const cli_common *common, cli_record *record)
 {
-    static char option[] = "--merge";
-    char **words = calloc((size_t)argc + 2, sizeof *words);
-    int n = 0, ended = HOT_EXIT_FAILED;
-    for (int i = 0; words && i < argc; i++)
-        if (argv[i] != parts)
-            words[n++] = argv[i];
-    if (words) {
-        words[n++] = option;
-        words[n++] = (char *)(size_t)parts;
-        ended = cli_run_again(&cli_merge_command, record, n, words);
-    }
-    free(words);
-    return ended;
+    cli_run_options *own = user;
+    char *text = NULL;
+    record->options = own->options;
+    if (common->argument_count == 0 || !cli_option_given(own->options, "o"))
+        return HOT_OK; /* refused below */
+    const char *from = own->run.merge = common->arguments[0];
+    hot_status status = hot_run_parts_record(context, from, &text);
+    if (status == HOT_OK)
+        status = text[0] == '[' ? cli_record_read(context, text, from, record)
+                                : hot_context_fail(context, HOT_ERROR_FORMAT, "the parts in '%s' do not say how they "
+                                                   "were made", from);
+    hot_context_free(context, text);
+    return status;
 }
 
 int cli_merge(int argc, char **argv)
 {
-    const char *output = NULL, *outputs = NULL;
-    char *record = NULL;
-    int force = 0, report = 0, again = HOT_EXIT_FAILED;
-    const cli_option options[] = {
-        {"o", CLI_TEXT, &output, "DIR", "the directory to make; needed", 0, 0},
-        {"outputs", CLI_TEXT, &outputs, "NAME", "other files than the parts' run was asked for: names separated by "
-         "commas, see hotfiber run", 0, 0},
-        {"report", CLI_FLAG, &report, NULL, "make report.html as well", 0, 0},
-        {"force", CLI_FLAG, &force, NULL, "replace the result of an earlier run", 0, 0},
-        CLI_END};
-    CLI_PARSE(merge, options);
+    cli_run_options own;
+    cli_option options[CLI_RUN_ROWS];
+    cli_common common;
+    cli_run_options_init(&own, 0);
+    cli_run_options_pick(&own, "o outputs report force ", options); /* in the order of the table */
+    options[1].value = "NAME";
+    options[1].help = "other files than the parts' run was asked for: names separated by commas, see hotfiber run";
+    const int ended = cli_parse_with(&cli_merge_command, options, argc, argv, &common, load_record, &own);
+    if (ended >= 0)
+        return ended;
     if (common.argument_count == 0)
         return cli_refuse(&cli_merge_command, &common,
                           "the folder of the parts is needed: hotfiber merge PARTS -o DIR");
-    if (!output)
-        return cli_refuse(&cli_merge_command, &common, "-o DIR is needed");
-    hot_status status = hot_run_parts_record(common.context, common.arguments[0], &record);
-    if (status == HOT_OK && record[0] != '[')
-        status = hot_context_fail(common.context, HOT_ERROR_FORMAT, "the parts in '%s' do not say how they were made",
-                                  common.arguments[0]);
-    if (status == HOT_OK)
-        status = cli_record_check(common.context, record, common.arguments[0]);
-    if (status == HOT_OK)
-        again = merge(record, common.arguments[0], argc, argv);
-    hot_context_free(common.context, record);
-    if (status != HOT_OK)
-        return cli_finish(&cli_merge_command, &common, status);
-    hot_context_destroy(&common.context);
-    return again;
+    return cli_run_finish(&cli_merge_command, &common, &own);
 }

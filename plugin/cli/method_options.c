@@ -1,18 +1,11 @@
 /* See method_options.h. */
 #include "method_options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void cli_method_options_init(cli_method_options *own)
 {
-    const char *name;
-    *own = (cli_method_options){.shift = "adaptive", .noise_model = "auto",
-                                .peaks = HOT_PEAKS_OPTIONS_INIT};
-    for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
-        const size_t used = strlen(own->methods);
-        snprintf(own->methods + used, sizeof own->methods - used, "%s%s", i ? "|" : "", name);
-    }
+    *own = (cli_method_options){.shift = "adaptive", .noise_model = "auto", .peaks = HOT_PEAKS_OPTIONS_INIT};
 }
 
 int cli_method_options_read(const cli_command *command, cli_common *common, cli_method_options *own,

@@ -289,7 +289,103 @@ static hot_status check_device(hot_context *context, const char *text)
                             "--device %s: no GPU that CUDA can use was found; --device cpu needs none", text);
 }
 
+/* What one word that begins with a dash asks for; takes its value from the next where it has one. fill: options that
+ * were given before are passed over. Returns -1 to go on. */
+static int parse_option(const cli_command *command, const cli_option *options, const cli_option *shared, int argc,
+                        char **argv, int *at, int fill)
+{
+    const char *text = argv[*at], *equals = strchr(text, '='), *value = NULL;
+    const cli_option *found = find_option(options, shared, text);
+    if (!found)
+        return unknown_option(command, options, shared, text);
+    const char *dashes = found->name[1] ? "--" : "-", *wanted = found->value ? found->value : "VALUE";
+    if (found->kind == CLI_FLAG) {
+        if (equals)
+            return usage_error(command, "%s%s takes no value", dashes, found->name);
+    } else if (equals) {
+        value = equals + 1;
+    } else if (*at + 1 < argc) {
+        value = argv[++*at];
+        if (value[0] == '-' && value[1] != '\0' && find_option(options, shared, value))
+            return usage_error(command, "%s%s needs a value (%s), and the option '%s' follows it", dashes,
+                               found->name, wanted, value);
+    } else {
+        return usage_error(command, "%s%s needs a value (%s)", dashes, found->name, wanted);
+    }
+    return fill && cli_given(found->target) ? -1 : store(command, found, value);
+}
+
+static int parse_words(const cli_command *command, const cli_option *options, const cli_option *shared, int argc,
+                       char **argv, cli_common *common)
+{
+    int only_arguments = 0, ended = -1;
+    for (int i = 1; i < argc && ended < 0; i++) {
+        const char *text = argv[i];
+        if (only_arguments || text[0] != '-' || text[1] == '\0') {
+            if (command->arguments_max == 0)
+                return usage_error(command, "'%s' is not an option, and no plain argument is expected%s", text,
+                                   find_option(options, shared, "-i") ? " (the input is -i FILE)" : "");
+            if (common->argument_count >= command->arguments_max || common->argument_count >= CLI_ARGUMENTS)
+                return usage_error(command, "'%s' is one argument too many", text);
+            common->arguments[common->argument_count++] = text;
+        } else if (strcmp(text, "--") == 0) {
+            only_arguments = 1;
+        } else {
+            ended = parse_option(command, options, shared, argc, argv, &i, 0);
+        }
+    }
+    return ended;
+}
+
+static int wants_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-help") == 0)
+            return 1;
+    return 0;
+}
+
+/* Nobody types an NRRD: -i was forgotten. */
+static int lacks_input(const cli_option *options)
+{
+    for (const cli_option *option = options; option->name; option++)
+        if (strcmp(option->name, "i") == 0 && option->kind == CLI_TEXT && isatty(STDIN_FILENO)) {
+            const char *input = *(const char **)option->target;
+            return input && strcmp(input, "-") == 0;
+        }
+    return 0;
+}
+
+/* The words of the record in the place of options that were not given. */
+static int take_record(const cli_command *command, const cli_option *shared, const cli_common *common,
+                       cli_load_record *load, void *user)
+{
+    cli_record record = {0};
+    hot_context *context = NULL;
+    int ended = -1;
+    hot_status status = hot_context_create(NULL, &context);
+    if (status == HOT_OK)
+        status = load(user, context, common, &record);
+    if (record.options)
+        table = record.options;
+    if (status != HOT_OK) {
+        fprintf(stderr, "hotfiber %s: %s\n", command->name, hot_context_message(context));
+        ended = HOT_EXIT_FAILED;
+    }
+    for (int i = 1; i < record.argc && ended < 0; i++)
+        ended = parse_option(command, record.options, shared, record.argc, record.argv, &i, 1);
+    free(record.argv);
+    hot_context_destroy(&context);
+    return ended;
+}
+
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common)
+{
+    return cli_parse_with(command, options, argc, argv, common, NULL, NULL);
+}
+
+int cli_parse_with(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common,
+                   cli_load_record *load, void *user)
 {
     int help = 0, quiet = 0, threads = 0, confine = 0;
     size_t seed = 1;
@@ -307,63 +403,22 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
          0},
         {"quiet", CLI_FLAG, &quiet, NULL, "no progress, notes or warnings: nothing but errors", 0, 0},
         {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
     given_count = 0;
     table = options;
     memset(common, 0, sizeof *common);
-    /* Help wins over whatever else is on the line. */
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-help") == 0) {
-            cli_print_help(command, options, shared);
-            return cli_flush(command);
-        }
-    int only_arguments = 0;
-    for (int i = 1; i < argc; i++) {
-        const char *text = argv[i];
-        if (only_arguments || text[0] != '-' || text[1] == '\0') {
-            if (command->arguments_max == 0)
-                return usage_error(command, "'%s' is not an option, and no plain argument is expected%s", text,
-                                   find_option(options, shared, "-i") ? " (the input is -i FILE)" : "");
-            if (common->argument_count >= command->arguments_max || common->argument_count >= CLI_ARGUMENTS)
-                return usage_error(command, "'%s' is one argument too many", text);
-            common->arguments[common->argument_count++] = text;
-            continue;
-        }
-        if (strcmp(text, "--") == 0) {
-            only_arguments = 1;
-            continue;
-        }
-        const cli_option *found = find_option(options, shared, text);
-        if (!found)
-            return unknown_option(command, options, shared, text);
-        const char *dashes = found->name[1] ? "--" : "-";
-        const char *equals = strchr(text, '='), *value = NULL;
-        if (found->kind == CLI_FLAG) {
-            if (equals)
-                return usage_error(command, "%s%s takes no value", dashes, found->name);
-        } else if (equals) {
-            value = equals + 1;
-        } else if (i + 1 < argc) {
-            value = argv[++i];
-            if (value[0] == '-' && value[1] != '\0' && find_option(options, shared, value))
-                return usage_error(command, "%s%s needs a value (%s), and the option '%s' follows it", dashes,
-                                   found->name, found->value ? found->value : "VALUE", value);
-        } else {
-            return usage_error(command, "%s%s needs a value (%s)", dashes, found->name,
-                               found->value ? found->value : "VALUE");
-        }
-        int status = store(command, found, value);
-        if (status >= 0)
-            return status;
+    if (wants_help(argc, argv)) { /* whatever else is on the line */
+        cli_print_help(command, options, shared);
+        return cli_flush(command);
     }
-    /* Nobody types an NRRD: -i was forgotten. */
-    for (const cli_option *option = options; option->name; option++)
-        if (strcmp(option->name, "i") == 0 && option->kind == CLI_TEXT && isatty(STDIN_FILENO)) {
-            const char *input = *(const char **)option->target;
-            if (input && strcmp(input, "-") == 0)
-                return usage_error(command, "-i FILE is needed: standard input is a terminal");
-        }
+    int ended = parse_words(command, options, shared, argc, argv, common);
+    if (ended < 0 && load)
+        ended = take_record(command, shared, common, load, user);
+    if (ended >= 0)
+        return ended;
+    if (lacks_input(options))
+        return usage_error(command, "-i FILE is needed: standard input is a terminal");
     hot_context_options settings = {.size = sizeof settings, .threads = threads, .seed = seed, .log = cli_log,
                                     .progress = cli_progress, .stop = cli_stop};
     if (!parse_device(device, &settings))
@@ -375,7 +430,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
     }
     hot_context_confine(common->context, confine);
     cli_terminal_start(quiet, progress);
-    hot_status status = cli_check_files(options, common->context);
+    hot_status status = cli_check_files(table, common->context);
     if (status == HOT_OK)
         status = check_device(common->context, device);
     return status == HOT_OK ? -1 : cli_finish(command, common, status);

@@ -2,6 +2,7 @@
 #include "peaks_signal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "fibers/method.h"
 #include "io/common/output.h"
@@ -91,7 +92,7 @@ int cli_peaks(int argc, char **argv)
         {"frame", CLI_CHOICE, &harmonics.frame, "scanner|bvec|image",
          "harmonics: the axes they are in: scanner RAS (default with tournier07), those of FSL's bvec files, which "
          "DIPY takes as they are (default with the other bases), or those of the image", 0, 0},
-        CLI_METHOD_OPTIONS(own, "maxima"),
+        CLI_METHOD_OPTIONS(own),
         {"num", CLI_INT, &own.peaks.max_fibers, "N", "the same as --max_fibers (sh2peaks' name)", 1, 16},
         {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD, NIfTI or MIF)", 0, 0},
         CLI_GRADIENT_OPTIONS(signal.bval, signal.bvec),
@@ -99,7 +100,7 @@ int cli_peaks(int argc, char **argv)
         {"response", CLI_TEXT, &signal.response, "FILE",
          "signal: single-fibre response in MRtrix's text format; default: that of the tensors' "
          "file, else estimated", 0, 0},
-        CLI_DIFFUSIVITIES(diffusivities, "signal: the response from the "),
+        cli_row("diffusivities", &diffusivities),
         {"order", CLI_INT, &signal.find.order, "N",
          "signal: the highest degree of the response used, 4, 6 or 8; default 8", 4, 8},
         {"sigma", CLI_TEXT, &signal.sigma, "FILE",
@@ -143,6 +144,8 @@ int cli_peaks(int argc, char **argv)
     if ((ended = cli_memory_read(&cli_peaks_command, &common, memory, output, &signal.memory)) >= 0 ||
         (ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
         return ended;
+    if (strcmp(own.peaks.method, "auto") == 0)
+        own.peaks.method = "maxima";
     peaks = cli_peaks_options(&own);
     if ((ended = cli_diffusivities(&cli_peaks_command, &common, &diffusivities, &signal.axial, &signal.radial)) >= 0)
         return ended;

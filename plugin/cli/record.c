@@ -39,7 +39,7 @@ static void add_value(cJSON *words, const cli_option *option)
     add_word(words, text);
 }
 
-char *cli_record(const cli_option *options, const cli_common *common, unsigned kept_by)
+char *cli_record_write(const cli_option *options, const cli_common *common, unsigned kept_by)
 {
     char name[80];
     cJSON *words = cJSON_CreateArray();
@@ -58,65 +58,50 @@ char *cli_record(const cli_option *options, const cli_common *common, unsigned k
     return text;
 }
 
-/* What cli_record may have written for a part of a run or for hotfiber learn: options that decide what is found and
- * which files show it. None that replaces, removes or names an output. */
-static const struct { const char *name; int flag; } harmless[] = {
-    {"-i", 0}, {"--bval", 0}, {"--bvec", 0}, {"--grad", 0}, {"--memory", 0}, {"--mask", 0}, {"--denoise", 1},
-    {"--model", 0}, {"--order", 0}, {"--response", 0}, {"--diffusivities", 0}, {"--regularise", 0},
-    {"--known_b0", 0}, {"--weights", 0}, {"--positive", 1}, {"--constraint", 0}, {"--kernel", 0}, {"--normalise", 1},
-    {"--method", 0}, {"--max_fibers", 0}, {"--threshold", 0}, {"--min_angle", 0}, {"--min_amplitude", 0},
-    {"--starts", 0}, {"--shift", 0}, {"--noise_model", 0}, {"--sigma", 0}, {"--samples", 0},
-    {"--outputs", 0}, {"--report", 1}, {"--learned", 0}, {"--seed", 0},
-    {"--force_table", 1}};
-
-/* A value is not looked at as an option: "-" and numbers below zero are the ones that begin like one. */
+/* Whether a word is the value of an option: "-" and numbers below zero are the ones that begin like one. */
 static int is_value(const cJSON *word)
 {
     const char *text = cJSON_IsString(word) ? word->valuestring : NULL;
     return text && (text[0] != '-' || !text[1] || (text[1] >= '0' && text[1] <= '9') || text[1] == '.');
 }
 
-hot_status cli_record_check(hot_context *context, const char *record, const char *from)
+/* The option of a word: one that cli_record_write may have written; none that replaces, removes or names an output. */
+static int is_kept(const char *word, int *is_flag)
 {
-    enum { OPTIONS = sizeof harmless / sizeof *harmless };
-    cJSON *words = hot_report_parse(record, strlen(record));
-    const cJSON *word = cJSON_IsArray(words) ? words->child : NULL;
-    hot_status status = cJSON_IsArray(words) ? HOT_OK
-        : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' does not say how it was made", from);
-    while (word && status == HOT_OK) {
-        const char *name = cJSON_IsString(word) ? word->valuestring : "";
-        size_t which = 0;
-        while (which < OPTIONS && strcmp(harmless[which].name, name) != 0)
-            which++;
-        word = word->next;
-        if (which == OPTIONS)
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: '%s' among the options it "
-                                      "was made with is none of what a run finds; make it again", from, name);
-        else if (!harmless[which].flag && !is_value(word))
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: the option '%s' it was "
-                                      "made with has no value; make it again", from, name);
-        else if (!harmless[which].flag)
-            word = word->next;
-    }
-    cJSON_Delete(words);
-    return status;
+    const char *name = word + strspn(word, "-");
+    const hot_run_row *row;
+    *is_flag = 0;
+    for (size_t i = 0; (row = hot_run_row_at(i)); i++)
+        if (row->help && strcmp(row->option, name) == 0 && (row->use & (HOT_PART_KEEPS | HOT_MODEL_KEEPS)) &&
+            name - word == (name[0] && name[1] ? 2 : 1)) {
+            *is_flag = row->type == HOT_IS_FLAG;
+            return 1;
+        }
+    return strcmp(word, "--seed") == 0;
 }
 
-int cli_run_again(const cli_command *command, const char *record, int argc, char **argv)
+hot_status cli_record_read(hot_context *context, const char *text, const char *from, cli_record *record)
 {
-    cJSON *words = cJSON_Parse(record), *word;
-    char **all = calloc((size_t)(cJSON_GetArraySize(words) + argc + 1), sizeof *all);
-    int n = 0, ended = HOT_EXIT_FAILED;
-    if (all) {
-        all[n++] = argv[0];
-        cJSON_ArrayForEach(word, words)
-            if (cJSON_IsString(word))
-                all[n++] = word->valuestring;
-        for (int i = 1; i < argc; i++)
-            all[n++] = argv[i];
-        ended = cli_run_as(command, n, all);
+    static cJSON *words; /* the options' texts */
+    words = hot_report_parse(text, strlen(text));
+    const cJSON *word = cJSON_IsArray(words) ? words->child : NULL;
+    char **all = record->argv = calloc((size_t)cJSON_GetArraySize(words) + 2, sizeof *all);
+    if (!all)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory");
+    if (!cJSON_IsArray(words))
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' does not say how it was made", from);
+    for (record->argc = 1; word; word = word->next) {
+        const char *name = cJSON_IsString(word) ? word->valuestring : "";
+        int is_flag;
+        if (!is_kept(name, &is_flag))
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: '%s' among the options it "
+                                    "was made with is none of what a run finds; make it again", from, name);
+        all[record->argc++] = word->valuestring;
+        if (!is_flag && !is_value(word->next))
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: the option '%s' it was "
+                                    "made with has no value; make it again", from, name);
+        if (!is_flag)
+            all[record->argc++] = (word = word->next)->valuestring;
     }
-    free(all);
-    cJSON_Delete(words);
-    return ended;
+    return HOT_OK;
 }

@@ -72,7 +72,7 @@ int cli_response(int argc, char **argv)
         {"erode", CLI_INT, &erode, "N",
          "--tissues 3: layers of voxels to take off the mask first; default 3, or fewer in a thin image", 0,
          100},
-        CLI_DIFFUSIVITIES(diffusivities, "make the response from the "),
+        cli_row("diffusivities", &diffusivities),
         {"s0", CLI_DOUBLE, &s0, "S", "signal at b=0 for --diffusivities; default 1", 1e-30, 1e30},
         CLI_END,
     };

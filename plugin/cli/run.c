@@ -56,26 +56,6 @@ static void show_table(const hot_run_result *result, const char *output)
     putchar('\n');
 }
 
-/* The help of --outputs: what there is, a line each. */
-static void describe_outputs(char *text, size_t size)
-{
-    const char *name, *file, *help;
-    size_t at = (size_t)snprintf(
-        text, size, "which files to leave, beside report.json: names or sets separated by commas. Sets: default; all "
-                    "(the files of version 0.1); maps (mask, response, amplitude, b0, fa, md, afd_..., nufo). Default: "
-                    "default, which is peaks, peaks_nrrd, nfibers, mask, response, dec and png");
-    for (size_t i = 0; at < size && (name = hot_run_output_name(i, &file, &help)); i++)
-        at += (size_t)snprintf(text + at, size - at, "\n  %-12s %s (%s)", name, help, file);
-}
-
-/* "3/16". */
-static int read_part(const char *text, hot_run_options *options)
-{
-    int end = 0;
-    return sscanf(text, "%9d/%9d%n", &options->part, &options->parts, &end) == 2 && text[end] == '\0' &&
-           options->part >= 1 && options->part <= options->parts;
-}
-
 static void show_part(const hot_run_result *result, const hot_run_options *options)
 {
     show_count("voxels in the part", result->voxels, 0);
@@ -85,98 +65,54 @@ static void show_part(const hot_run_result *result, const hot_run_options *optio
            options->parts, folder);
 }
 
-/* The file after --learned, or NULL. */
-static const char *find_learned(int argc, char **argv)
+int cli_run_finish(const cli_command *command, cli_common *common, cli_run_options *own)
 {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--learned") == 0)
-            return i + 1 < argc ? argv[i + 1] : NULL;
-        if (strncmp(argv[i], "--learned=", 10) == 0)
-            return argv[i] + 10;
-    }
-    return NULL;
-}
-
-int cli_run(int argc, char **argv)
-{
-    const char *learned = find_learned(argc, argv);
-    char *record = NULL;
-    hot_context *context = NULL;
-    int ended = -1;
-    if (learned && hot_context_create(NULL, &context) == HOT_OK && /* else the run says what is wrong with it */
-        hot_run_learned_record(context, learned, &record) == HOT_OK && record[0] == '[') {
-        if (cli_record_check(context, record, learned) == HOT_OK)
-            ended = cli_run_again(&cli_run_command, record, argc, argv);
-        else {
-            ended = HOT_EXIT_FAILED;
-            fprintf(stderr, "hotfiber run: %s\n", hot_context_message(context));
-        }
-    }
-    hot_context_free(context, record);
-    hot_context_destroy(&context);
-    return ended >= 0 ? ended : cli_run_as(&cli_run_command, argc, argv);
-}
-
-int cli_run_as(const cli_command *command, int argc, char **argv)
-{
-    cli_run_options own;
-    const char *part = NULL;
-    char about_outputs[4096];
-    describe_outputs(about_outputs, sizeof about_outputs);
-    cli_run_options_init(&own);
-    hot_run_options *const options = &own.run;
-    const cli_option table[] = {
-        {"i", CLI_TEXT, &options->input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
-        {"o", CLI_TEXT, &options->output, "DIR", "the directory to make; needed", 0, 0},
-        {"outputs", CLI_TEXT, &options->outputs, "LIST", about_outputs, 0, 0},
-        {"report", CLI_FLAG, &options->report, NULL,
-         "make report.html as well, a page with pictures, numbers, settings and text for a paper (see hotfiber "
-         "report), and b0.nii.gz", 0, 0},
-        {"part", CLI_TEXT, &part, "K/N",
-         "find the fibres in the K-th of N shares of the voxels alone, and leave one file of that in DIR, for hotfiber "
-         "merge; any machine may make any part, in any order", 0, 0},
-        {"merge", CLI_TEXT, &options->merge, "PARTS",
-         "find nothing: take the fibres from the parts in this folder. With the options that these were made with; "
-         "hotfiber merge knows them", 0, 0},
-        {"learned", CLI_TEXT, &options->learned, "FILE",
-         "learn nothing: mask, noise, response and priors are those of this file of hotfiber learn, whose options are "
-         "taken as well; the input too, unless -i is given", 0, 0},
-        {"resume", CLI_FLAG, &options->resume, NULL,
-         "keep what is learned and found in the folder DIR.resume until DIR is complete: the same command goes on "
-         "where a run was killed or cancelled", 0, 0},
-        {"force", CLI_FLAG, &options->force, NULL, "replace the result of an earlier run", 0, 0},
-        CLI_RUN_OPTIONS(own),
-        {"samples", CLI_INT, &own.signal.samples, "N",
-         "signal: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
-         "for probtrackx", 1, 1000},
-        CLI_END,
-    };
-    cli_common common;
-    int ended = cli_parse(command, table, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
-    if ((ended = cli_run_options_read(command, &common, table, &own)) >= 0)
-        return ended;
-    if (part && !read_part(part, options))
-        return cli_refuse(command, &common, "--part is K/N, the K-th of N parts (3/16), not '%s'", part);
-    if (!options->output)
-        return cli_refuse(command, &common, "-o DIR is needed");
-    if (strcmp(options->output, "-") == 0)
-        return cli_refuse(command, &common, "-o names a directory; it cannot be standard output");
+    hot_run_options *options = &own->run;
     hot_run_result result = {0};
     char *record = NULL;
-    if (part) {
-        record = cli_record(table, &common, HOT_PART_KEEPS);
-        options->record = record;
-    }
-    hot_status status = hot_run(common.context, options, &result);
+    const int ended = cli_run_options_read(command, common, own);
+    if (ended >= 0)
+        return ended;
+    if (!options->output)
+        return cli_refuse(command, common, "-o DIR is needed");
+    if (strcmp(options->output, "-") == 0)
+        return cli_refuse(command, common, "-o names a directory; it cannot be standard output");
+    if (options->parts)
+        options->record = record = cli_record_write(own->options, common, HOT_PART_KEEPS);
+    hot_status status = hot_run(common->context, options, &result);
     cJSON_free(record);
-    if (status == HOT_OK && !common.quiet) {
+    if (status == HOT_OK && !common->quiet) {
         cli_terminal_newline();
-        if (part)
+        if (options->parts)
             show_part(&result, options);
         else
             show_table(&result, options->output);
     }
-    return cli_finish(command, &common, status);
+    return cli_finish(command, common, status);
+}
+
+/* The options that a file of hotfiber learn was made with. */
+static hot_status load_record(void *user, hot_context *context, const cli_common *common, cli_record *record)
+{
+    cli_run_options *own = user;
+    cli_option learned[2];
+    char *text = NULL;
+    (void)common;
+    cli_run_options_pick(own, "learned ", learned);
+    record->options = own->options;
+    const char *from = *(const char *const *)learned[0].target;
+    if (!from || hot_run_learned_record(context, from, &text) != HOT_OK)
+        return HOT_OK; /* the run says what is wrong with it */
+    const hot_status status = text[0] == '[' ? cli_record_read(context, text, from, record) : HOT_OK;
+    hot_context_free(context, text);
+    return status;
+}
+
+int cli_run(int argc, char **argv)
+{
+    cli_run_options own;
+    cli_common common;
+    cli_run_options_init(&own, 0);
+    const int ended = cli_parse_with(&cli_run_command, own.options, argc, argv, &common, load_record, &own);
+    return ended >= 0 ? ended : cli_run_finish(&cli_run_command, &common, &own);
 }

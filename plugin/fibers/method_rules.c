@@ -8,7 +8,7 @@
 
 #include "common/options.h"
 #include "method.h"
-#include "signal_samples.h"
+#include "signal_posterior.h"
 
 /* "a", "a or b", "a, b or c": the methods that take an option, or all of them (option NULL). Returns how many. */
 static size_t list_methods(const char *option, char *text, size_t capacity)

@@ -13,22 +13,23 @@
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
-#include "signal_find.h"
-#include "signal_population.h"
-#include "signal_remarks.h"
-#include "signal_samples.h"
+#include "signal_field.h"
+#include "signal_posterior.h"
+#include "signal_priors.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
-enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, SAMPLE = 2000, LEAST_DIRECTIONS = 12 };
+enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, SAMPLE = 2000, MIN_DIRECTIONS = 12 };
 
 /* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
  * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
-static const double least_noise = 0.004;
+static const double min_noise = 0.004;
 /* Residuals that grow beyond the first of these are not noise (too few volumes, or nothing like the response); then it
  * is taken to be the second, a usual one. */
-static const double most_noise = 0.25, usual_noise = 0.05;
+static const double max_noise = 0.25, typical_noise = 0.05;
 /* Of the diffusion-weighted samples: as many that are not above 0 are worth a word. */
 static const double many_zeros = 0.02;
+
+static int noise_is_given(const hot_signal_finder *f) { return f->options.sigma > 0 || f->options.sigma_map; }
 
 /* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) add nothing
  * and would count that measurement twice. inside: the mask of the voxels read. */
@@ -76,7 +77,7 @@ static void drop_repeats(hot_signal_finder *f, const uint8_t *inside, const floa
 }
 
 /* The volumes whose shell the response knows, and the response in units of its b=0 signal. */
-static hot_status match_response(hot_signal_finder *f, double unit_without)
+static hot_status match_response(hot_signal_finder *f)
 {
     const double *shell_b;
     const int *shell_of;
@@ -89,7 +90,7 @@ static hot_status match_response(hot_signal_finder *f, double unit_without)
     hot_status status = hot_response_match(f->context, f->response, f->dwi, row);
     if (status != HOT_OK)
         return status;
-    double unit = row[0] >= 0 ? hot_response_value(f->response, (size_t)row[0], 0) : unit_without;
+    double unit = row[0] >= 0 ? hot_response_value(f->response, (size_t)row[0], 0) : f->learned->bright;
     if (!(unit > 0))
         return hot_context_fail(f->context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive",
                                 unit);
@@ -149,8 +150,9 @@ static hot_status take_sample(hot_signal_finder *f, const float *sigma_map, floa
 }
 
 /* The noise model, where it is to be judged, and its line in the log. */
-static hot_status judge_noise(hot_signal_finder *f, hot_noise_model asked)
+static hot_status judge_noise(hot_signal_finder *f)
 {
+    const hot_noise_model asked = f->options.noise_model;
     hot_signal_learned *learned = f->learned;
     f->how.noise_model = asked;
     if (asked != HOT_NOISE_AUTO)
@@ -176,18 +178,20 @@ static hot_status limit_fibers(hot_signal_finder *f)
     int supports;
     size_t distinct;
     hot_status status = hot_scheme_of_volumes(f->context, f->dwi, f->used, f->use, 4, &distinct, &supports);
-    if (status == HOT_OK && distinct < LEAST_DIRECTIONS && f->how.max_fibers > 1) {
+    if (status == HOT_OK && distinct < MIN_DIRECTIONS && f->how.max_fibers > 1) {
         hot_context_log(f->context, HOT_LOG_NOTE,
                         "%zu gradient directions do not tell how many fibres there are: at most one per voxel, which "
-                        "stands for one or more; %d directions tell more", distinct, LEAST_DIRECTIONS);
+                        "stands for one or more; %d directions tell more", distinct, MIN_DIRECTIONS);
         f->how.max_fibers = 1;
     }
     return status;
 }
 
 /* What is usual in the data, and its line in the log. */
-static hot_status learn_population(hot_signal_finder *f, const float *sigma_map, double least, int denoised)
+static hot_status learn_priors(hot_signal_finder *f)
 {
+    const float *sigma_map = f->options.sigma_map;
+    const double min = sigma_map ? 0 : min_noise * f->learned->bright / f->sigma; /* over the noise given */
     hot_context *context = f->context;
     hot_signal_learned *learned = f->learned;
     float *sample = NULL, *sigma = NULL;
@@ -198,11 +202,11 @@ static hot_status learn_population(hot_signal_finder *f, const float *sigma_map,
         status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &learned->sampled) : HOT_ERROR_MEMORY;
         if (status == HOT_OK)
             status = hot_signal_learn(context, &f->how, &f->scheme, learned->sampled, sample, sigma_map ? sigma : NULL,
-                                      least, denoised, &learned->population, NULL);
+                                      min, f->options.denoised, &learned->population, NULL);
     }
     const hot_signal_population *p = &learned->population;
     if (status == HOT_OK)
-        hot_signal_tell_learned(context, learned, f->response->typical);
+        hot_signal_log_priors(context, learned, f->response->typical);
     f->how.population = p;
     f->how.response_sigma = hot_signal_response_sigma(&f->how, p);
     hot_context_free(context, sigma);
@@ -221,22 +225,22 @@ static hot_status noise_from_residuals(hot_signal_finder *f, double bright, doub
     float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
     float *unused = hot_context_alloc(context, SAMPLE, sizeof *unused);
     hot_status status = sample && unused ? take_sample(f, NULL, sample, unused, &count) : HOT_ERROR_MEMORY;
-    how.sigma = usual_noise * bright;
+    how.sigma = typical_noise * bright;
     if (status == HOT_OK)
-        status = hot_signal_learn(context, &how, &f->scheme, count, sample, NULL, least_noise / usual_noise, 0,
+        status = hot_signal_learn(context, &how, &f->scheme, count, sample, NULL, min_noise / typical_noise, 0,
                                   &learned, &fitted);
     if (status == HOT_OK && fitted == 0)
         status = hot_context_fail(context, HOT_ERROR_DATA,
                                   "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
     if (status == HOT_OK)
-        *sigma = how.sigma * learned.noise <= most_noise * bright ? how.sigma * learned.noise : INFINITY;
+        *sigma = how.sigma * learned.noise <= max_noise * bright ? how.sigma * learned.noise : INFINITY;
     hot_context_free(context, unused);
     hot_context_free(context, sample);
     return status;
 }
 
 /* The noise where it was not given, and what is to be said of it. */
-static hot_status learn_noise(hot_signal_finder *f, double *sigma)
+static hot_status estimate_noise(hot_signal_finder *f, double *sigma)
 {
     hot_context *context = f->context;
     hot_signal_learned *learned = f->learned;
@@ -253,23 +257,23 @@ static hot_status learn_noise(hot_signal_finder *f, double *sigma)
             return status;
     }
     *sigma = learned->sigma;
-    if (learned->from_residuals && !(*sigma <= most_noise * bright)) {
+    if (learned->from_residuals && !(*sigma <= max_noise * bright)) {
         size_t weighted = 0;
         for (size_t i = 0; i < f->used; i++)
             weighted += f->b[i] > 50;
-        *sigma = usual_noise * bright;
+        *sigma = typical_noise * bright;
         hot_context_log(context, HOT_LOG_NOTE,
                         "the noise cannot be told from %zu diffusion-weighted volumes and one b=0: taken to be %g, %g "
-                        "of the b=0 signal (--sigma)", weighted, *sigma, usual_noise);
+                        "of the b=0 signal (--sigma)", weighted, *sigma, typical_noise);
     } else if (learned->from_residuals) {
         hot_context_log(context, HOT_LOG_NOTE,
                         "the b=0 volumes do not show the noise: %g, from the residuals of the fits", *sigma);
     }
-    const double given = *sigma, least = least_noise * bright;
+    const double given = *sigma, least = min_noise * bright;
     *sigma = fmax(given, least);
     if (given < least)
         hot_context_log(context, HOT_LOG_NOTE, "noise of %g is taken to be %g, %g of the b=0 signal: fibres are never "
-                        "closer to the response", given, least, least_noise);
+                        "closer to the response", given, least, min_noise);
     if (!(*sigma > 0))
         *sigma = 1; /* nothing in the mask has a signal: every voxel will be flagged */
     return HOT_OK;
@@ -298,10 +302,12 @@ static double mean_b0(const hot_signal_finder *f, const uint8_t *inside, const f
     return n ? sum / (double)n : 0;
 }
 
-/* Which volumes are used and how bright they are, from the first chunk of the mask. */
+/* Which volumes are used and how bright they are, from where the mask begins. */
 static hot_status learn_volumes(hot_signal_finder *f)
 {
     hot_signal_learned *learned = f->learned;
+    while (f->first + f->chunk < f->voxels && !f->mask->bytes[f->first])
+        f->first++;
     if (learned->known) {
         memcpy(f->use, learned->use, learned->used * sizeof *f->use);
         f->used = learned->used;
@@ -331,6 +337,141 @@ void hot_signal_learned_free(hot_context *context, hot_signal_learned *learned)
     memset(learned, 0, sizeof *learned);
 }
 
+/* ---- Stages ---- */
+
+static hot_status check_inputs(hot_signal_finder *f)
+{
+    if (!f->dwi->has_b0)
+        return hot_context_fail(f->context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the "
+                                "signal method's volume fractions are relative to the signal without diffusion "
+                                "weighting", hot_dwi_name(f->dwi));
+    hot_status status = hot_signal_find_check(f->context, &f->options);
+    return status == HOT_OK ? hot_mask_check(f->context, f->mask, &f->dwi->grid) : status;
+}
+
+static hot_status allocate(hot_signal_finder *f)
+{
+    hot_context *context = f->context;
+    f->chunk = CHUNK_FLOATS / f->volumes + 1;
+    f->chunk = f->chunk < f->voxels ? f->chunk : f->voxels;
+    f->signals = hot_context_alloc(context, f->chunk * f->volumes, sizeof *f->signals);
+    f->use = hot_context_alloc(context, f->volumes, sizeof *f->use);
+    f->b = hot_context_alloc(context, f->volumes, sizeof *f->b);
+    f->gradients = hot_context_alloc(context, f->volumes, 3 * sizeof *f->gradients);
+    f->flags = hot_context_calloc(context, f->voxels, 1);
+    f->residual = noise_is_given(f) ? hot_context_calloc(context, f->voxels, sizeof *f->residual) : NULL;
+    if (!f->signals || !f->use || !f->b || !f->gradients || !f->flags || (noise_is_given(f) && !f->residual))
+        return HOT_ERROR_MEMORY;
+    return f->maps && f->options.keep_maps ? hot_signal_maps_make(context, f->voxels, f->maps) : HOT_OK;
+}
+
+static hot_status find_response(hot_signal_finder *f)
+{
+    if (f->response)
+        return HOT_OK;
+    const hot_status status = hot_response_estimate(f->context, f->dwi, f->mask, 8, &f->estimated, NULL);
+    f->response = f->estimated;
+    return status;
+}
+
+static hot_status find_ceiling(hot_signal_finder *f)
+{
+    return f->learned->known ? HOT_OK : hot_dwi_ceiling(f->context, f->dwi, &f->learned->ceiling);
+}
+
+static hot_status allocate_results(hot_signal_finder *f)
+{
+    hot_status status = f->maps ? hot_signal_posterior_make(f->context, f->mask, &f->options, f->how.max_fibers,
+                                                            f->maps)
+                                : HOT_OK;
+    if (status != HOT_OK)
+        return status;
+    f->peaks = hot_context_calloc(f->context, f->voxels, 3 * (size_t)f->how.max_fibers * sizeof *f->peaks);
+    return f->peaks ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+static hot_status learn_noise(hot_signal_finder *f)
+{
+    const hot_signal_find_options *o = &f->options;
+    const double bright = f->learned->bright;
+    const hot_status status = noise_is_given(f) ? HOT_OK : estimate_noise(f, &f->sigma);
+    f->how.sigma = o->sigma_map ? 1 : f->sigma;
+    /* the response's own voxels are brighter and less noisy than others: by the usual noise its bias is overrated */
+    if (!o->clean_response && !o->denoised && !(o->sigma > 0) && f->response->noise > 0)
+        f->how.response_sigma = fmin(f->response->noise, 0.5);
+    else if (!o->clean_response && !o->sigma_map && bright > 0)
+        f->how.response_sigma = fmin(f->sigma / bright, 0.5);
+    return status;
+}
+
+static hot_status fit_voxels(hot_signal_finder *f)
+{
+    hot_signal_maps *maps = f->maps && f->options.keep_maps ? f->maps : NULL;
+    const hot_signal_output found = {.max_fibers = f->how.max_fibers, .peaks = f->peaks, .flags = f->flags,
+                                     .maps = f->maps,
+                                     .residual = f->residual || !f->maps ? f->residual : f->maps->residual};
+    f->how.ceiling = isfinite(f->learned->ceiling) ? f->learned->ceiling : 0;
+    const hot_status status = hot_signal_find(f, &found);
+    if (status != HOT_OK || !maps)
+        return status;
+    if (f->residual)
+        memcpy(maps->residual, f->residual, f->voxels * sizeof *f->residual);
+    hot_signal_maps_temper(f->context, f->where, &f->learned->population, maps);
+    return HOT_OK;
+}
+
+static hot_status compare_noise(hot_signal_finder *f)
+{
+    if (!f->residual || f->where != f->mask)
+        return HOT_OK;
+    return hot_signal_log_noise(f->context, f->dwi, f->mask, &f->options, min_noise * f->learned->bright, f->flags,
+                                f->residual);
+}
+
+static hot_status make_fibers(hot_signal_finder *f)
+{
+    hot_fractions_of_typical(f->context, f->voxels, f->how.max_fibers, f->response->typical, f->peaks);
+    hot_fractions_bound(f->context, f->voxels, f->how.max_fibers, f->peaks);
+    hot_status status = hot_fiber_field_adopt(f->context, &f->dwi->grid, f->how.max_fibers, &f->peaks, f->fibers);
+    return status == HOT_OK ? hot_fiber_field_keep_response(*f->fibers, f->response, 1) : status;
+}
+
+static hot_status fill_maps(hot_signal_finder *f)
+{
+    hot_signal_maps *maps = f->maps;
+    const size_t flagged = hot_signal_log_flagged(f->context, f->mask, f->flags);
+    if (!maps)
+        return HOT_OK;
+    if (f->options.keep_maps)
+        memcpy(maps->flags, f->flags, f->voxels);
+    maps->grid = f->dwi->grid;
+    maps->noise_model = f->how.noise_model;
+    maps->population = f->learned->population;
+    maps->voxels = f->mask->inside;
+    maps->flagged = flagged;
+    return HOT_OK;
+}
+
+/* The method. What is learned comes first, from the whole mask; a call that only learns ends there. */
+static const struct {
+    hot_status (*run)(hot_signal_finder *f);
+    int finds;
+} stages[] = {
+    {check_inputs, 0}, {allocate, 0}, {find_response, 0}, {find_ceiling, 0}, {learn_volumes, 0}, {match_response, 0},
+    {judge_noise, 0}, {limit_fibers, 0}, {allocate_results, 0}, {learn_noise, 0}, {learn_priors, 0},
+    {fit_voxels, 1}, {compare_noise, 1}, {make_fibers, 1}, {fill_maps, 1},
+};
+
+static void free_finder(hot_signal_finder *f, hot_signal_learned *here)
+{
+    hot_context *context = f->context;
+    hot_response_destroy(&f->estimated);
+    hot_signal_learned_free(context, here);
+    void *const memory[] = {f->residual, f->flags, f->peaks, f->gradients, f->b, f->use, f->signals};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        hot_context_free(context, memory[i]);
+}
+
 hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                   const hot_response *response, const hot_signal_find_options *given,
                                   hot_signal_maps *maps, hot_fiber_field **fibers)
@@ -344,144 +485,30 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_fiber_field_signal(context, dwi, all, response, given, maps,
                                                                         fibers));
-    hot_signal_find_options options = {.size = sizeof options};
-    hot_status status = HOT_OK;
-    hot_response *estimated = NULL;
-    float *peaks = NULL;
-    uint8_t *flags = NULL;
-    float *residual = NULL; /* where the noise was given */
-    size_t flagged = 0;
-    double sigma = 0;
     hot_signal_learned here = {0};
     hot_signal_finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
-                .volumes = dwi->volumes};
-    status = hot_options_read(context, "hot_signal_find_options", given, &options);
-    if (status != HOT_OK)
-        return status;
-    if (!dwi->has_b0)
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
-                                "method's volume fractions are relative to the signal without diffusion weighting",
-                                hot_dwi_name(dwi));
-    status = hot_signal_find_check(context, &options);
-    if (status == HOT_OK)
-        status = hot_mask_check(context, mask, &dwi->grid);
-    if (status != HOT_OK)
-        return status;
-    const hot_signal_part *part = options.part;
+                           .volumes = dwi->volumes, .voxels = hot_grid_voxels(&dwi->grid), .maps = maps,
+                           .fibers = fibers, .learned = &here, .options.size = sizeof f.options};
+    hot_status status = hot_options_read(context, "hot_signal_find_options", given, &f.options);
+    const hot_signal_part *part = f.options.part;
+    const int only_learns = part && part->only_learn;
     if (part && part->where)
         f.where = part->where;
-    f.voxels = hot_grid_voxels(&dwi->grid);
-    f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
-                                 .order = options.order};
-    f.chunk = CHUNK_FLOATS / f.volumes + 1;
-    f.chunk = f.chunk < f.voxels ? f.chunk : f.voxels;
-    f.signals = hot_context_alloc(context, f.chunk * f.volumes, sizeof *f.signals);
-    f.use = hot_context_alloc(context, f.volumes, sizeof *f.use);
-    f.b = hot_context_alloc(context, f.volumes, sizeof *f.b);
-    f.gradients = hot_context_alloc(context, f.volumes, 3 * sizeof *f.gradients);
-    flags = hot_context_calloc(context, f.voxels, 1);
-    if (options.sigma > 0 || options.sigma_map)
-        residual = hot_context_calloc(context, f.voxels, sizeof *residual);
-    if (!f.signals || !f.use || !f.b || !f.gradients || !flags ||
-        (!residual && (options.sigma > 0 || options.sigma_map))) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    if (maps && options.keep_maps)
-        status = hot_signal_maps_make(context, f.voxels, maps);
-    if (status == HOT_OK && !f.response) {
-        status = hot_response_estimate(context, dwi, mask, 8, &estimated, NULL);
-        f.response = estimated;
-    }
-    /* what is learned from some voxels is learned from where the mask begins */
-    while (f.first + f.chunk < f.voxels && !mask->bytes[f.first])
-        f.first++;
-    f.learned = part && part->learned ? part->learned : &here;
-    if (status == HOT_OK)
-        status = f.learned->known ? HOT_OK : hot_dwi_ceiling(context, dwi, &f.learned->ceiling);
-    if (status == HOT_OK)
-        status = learn_volumes(&f);
-    const double bright = f.learned->bright;
-    if (status == HOT_OK)
-        status = match_response(&f, bright);
-    if (status == HOT_OK)
-        status = judge_noise(&f, options.noise_model);
-    if (status == HOT_OK)
-        status = limit_fibers(&f);
-    if (status != HOT_OK)
-        goto cleanup;
-    if (maps)
-        status = hot_signal_posterior_make(context, mask, &options, f.how.max_fibers, maps);
-    if (status != HOT_OK)
-        goto cleanup;
-    peaks = hot_context_calloc(context, f.voxels, 3 * (size_t)f.how.max_fibers * sizeof *peaks);
-    if (!peaks) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    sigma = options.sigma;
-    if (sigma == 0 && !options.sigma_map)
-        status = learn_noise(&f, &sigma);
-    f.how.sigma = options.sigma_map ? 1 : sigma;
-    /* the response's own voxels are brighter and less noisy than others: by the usual noise its bias is overrated */
-    if (!options.clean_response && !options.denoised && !(options.sigma > 0) && f.response->noise > 0)
-        f.how.response_sigma = fmin(f.response->noise, 0.5);
-    else if (!options.clean_response && !options.sigma_map && bright > 0)
-        f.how.response_sigma = fmin(sigma / bright, 0.5);
-    if (status == HOT_OK)
-        status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,
-                                  options.denoised);
-    if (status == HOT_OK && part && part->only_learn) {
-        maps->sigma = options.sigma_map ? NAN : sigma;
-        goto cleanup;
-    }
-    f.how.ceiling = isfinite(f.learned->ceiling) ? f.learned->ceiling : 0;
-    hot_signal_found found = {.max_fibers = f.how.max_fibers, .peaks = peaks, .flags = flags, .maps = maps,
-                              .residual = residual || !maps ? residual : maps->residual};
-    if (status == HOT_OK)
-        status = part && part->recall ? part->recall(part->user, &found)
-                                      : hot_signal_find(&f, &options, &found);
-    if (status == HOT_OK && residual && maps && options.keep_maps)
-        memcpy(maps->residual, residual, f.voxels * sizeof *residual);
-    if (status == HOT_OK && part && part->keep)
-        status = part->keep(part->user, &found);
-    if (status == HOT_OK && maps && options.keep_maps)
-        hot_signal_maps_temper(context, f.where, &f.learned->population, maps);
-    if (status == HOT_OK && residual && f.where == mask)
-        status = hot_signal_compare_noise(context, dwi, mask, &options, least_noise * bright, flags, residual);
-    if (status == HOT_OK) {
-        hot_fractions_of_typical(context, f.voxels, f.how.max_fibers, f.response->typical, peaks);
-        hot_fractions_bound(context, f.voxels, f.how.max_fibers, peaks);
-        status = hot_fiber_field_adopt(context, &dwi->grid, f.how.max_fibers, &peaks, fibers);
-    }
-    if (status == HOT_OK)
-        status = hot_fiber_field_keep_response(*fibers, f.response, 1);
-    if (status == HOT_OK)
-        flagged = hot_signal_tell_flagged(context, mask, flags);
-    if (status == HOT_OK && maps) {
-        if (options.keep_maps)
-            memcpy(maps->flags, flags, f.voxels);
-        maps->grid = dwi->grid;
-        maps->noise_model = f.how.noise_model;
-        maps->population = f.learned->population;
-        maps->sigma = options.sigma_map ? NAN : sigma;
-        maps->voxels = mask->inside;
-        maps->flagged = flagged;
-    }
-cleanup:
+    if (part && part->learned)
+        f.learned = part->learned;
+    f.how = (hot_signal_options){.size = sizeof f.how, .order = f.options.order,
+                                 .max_fibers = f.options.max_fibers ? f.options.max_fibers : 3};
+    f.sigma = f.options.sigma;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && status == HOT_OK; i++)
+        if (!stages[i].finds || !only_learns)
+            status = stages[i].run(&f);
+    if (status == HOT_OK && maps)
+        maps->sigma = f.options.sigma_map ? NAN : f.sigma;
     if (status != HOT_OK) {
         hot_signal_maps_free(maps);
         hot_fiber_field_destroy(fibers);
     }
-    hot_response_destroy(&estimated);
-    hot_signal_learned_free(context, &here);
-    hot_context_free(context, residual);
-    hot_context_free(context, flags);
-    hot_context_free(context, peaks);
-    hot_context_free(context, f.gradients);
-    hot_context_free(context, f.b);
-    hot_context_free(context, f.use);
-    hot_context_free(context, f.signals);
+    free_finder(&f, &here);
     return status;
 }
 
@@ -497,5 +524,5 @@ const hot_peaks_method hot_peaks_signal = {
     .model = "fod",
     .default_of = "fod ",
     .max_fibers = 3,
-    .directions = LEAST_DIRECTIONS,
+    .directions = MIN_DIRECTIONS,
 };

@@ -8,14 +8,14 @@
 #include "common/entry.h"
 #include "io/common/output.h"
 #include "module.h"
-#include "run/run.h"
+#include "run/option_table.h"
 
 typedef struct job {
     const hot_module_values *values;
     const hot_module_watch *watch;
     hot_context *context;
     hot_module_outputs outputs;
-    hot_run_job run;
+    hot_run_state run;
     hot_fit_options fit; /* these three: what the values say */
     hot_peaks_options peaks;
     hot_signal_find_options signal;
@@ -23,18 +23,17 @@ typedef struct job {
     char warning[256];
 } job;
 
-/* Which part of all a stage of the library is; others (ordering, ...) are short. */
-static const struct stage { const char *begins; double from, to; } stages[] = {
-    {"reading", 0, 0.05},           {"denoising", 0.05, 0.1},             {"averaging volumes", 0.05, 0.1},
-    {"estimating the resp", 0.1, 0.25}, {"fitting", 0.25, 0.4},          {"finding", 0.4, 0.9},
-};
+/* From where to where in all of it each stage of a run is. */
+static const double parts[HOT_RUN_STAGES][2] = {
+    [HOT_STAGE_READING] = {0, 0.05}, [HOT_STAGE_DENOISING] = {0.05, 0.1}, [HOT_STAGE_MASK] = {0.1, 0.15},
+    [HOT_STAGE_RESPONSE] = {0.15, 0.25}, [HOT_STAGE_FITTING] = {0.25, 0.4}, [HOT_STAGE_FINDING] = {0.4, 0.9},
+    [HOT_STAGE_MAPS] = {0.9, 0.9}, [HOT_STAGE_WRITING] = {0.9, 1}};
 
 static int on_progress(void *user, const char *name, double fraction)
 {
     job *j = user;
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        if (strncmp(name, stages[i].begins, strlen(stages[i].begins)) == 0)
-            j->progress = fmax(j->progress, stages[i].from + (stages[i].to - stages[i].from) * fmin(fraction, 1));
+    const double *part = parts[j->run.stage];
+    j->progress = fmax(j->progress, part[0] + (part[1] - part[0]) * fmin(fraction, 1));
     return j->watch->progress ? j->watch->progress(j->watch->user, name, j->progress, fmin(fraction, 1)) : 0;
 }
 
@@ -55,13 +54,14 @@ static const char *given(const char *path) { return path && path[0] ? path : NUL
 static hot_status check_outputs(const job *j)
 {
     const hot_module_values *v = j->values;
-    const char *const inputs[] = {v->dwi, v->mask, v->bval, v->bvec, v->response, v->gm_response, v->csf_response};
+    const char *const inputs[] = {v->dwi, v->mask, v->bval, v->bvec, v->grad, v->response, v->gm_response,
+                                  v->csf_response};
     hot_status status = HOT_OK;
     for (size_t o = 0; o < j->outputs.count && status == HOT_OK; o++) {
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs && status == HOT_OK; i++)
             status = hot_output_check_distinct(j->context, inputs[i], j->outputs.item[o].path);
-        if (status == HOT_OK && j->run.dwi) /* a detached header draws in its data */
-            status = hot_dwi_check_distinct(j->context, j->run.dwi, j->outputs.item[o].path);
+        if (status == HOT_OK && j->run.inputs.dwi) /* a detached header draws in its data */
+            status = hot_dwi_check_distinct(j->context, j->run.inputs.dwi, j->outputs.item[o].path);
         hot_context_blame(j->context, status, j->outputs.item[o].name);
     }
     return status;
@@ -90,17 +90,17 @@ static hot_status read_tissues(job *j)
     for (int t = 0; t < 2; t++) {
         if (!others[t].path)
             continue;
-        if (strcmp(j->values->model, "msmt") != 0 || !j->run.response)
+        if (strcmp(j->values->model, "msmt") != 0 || !j->run.learned.response)
             return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, others[t].name,
                                               "it goes with the model msmt and the response of white matter");
         const hot_status status = hot_response_load(j->context, others[t].path,
-                                                    &j->run.tissues[j->run.tissue_count]);
+                                                    &j->run.learned.tissues[j->run.learned.tissue_count]);
         if (status != HOT_OK)
             return hot_context_blame(j->context, status, others[t].name);
-        j->run.tissue_count++;
+        j->run.learned.tissue_count++;
     }
-    j->run.fit.tissues = (const hot_response *const *)j->run.tissues;
-    j->run.fit.tissue_count = j->run.tissue_count;
+    j->run.inputs.fit.tissues = (const hot_response *const *)j->run.learned.tissues;
+    j->run.inputs.fit.tissue_count = j->run.learned.tissue_count;
     return HOT_OK;
 }
 
@@ -108,14 +108,16 @@ static hot_status read_inputs(job *j)
 {
     const hot_module_values *v = j->values;
     hot_context *context = j->context;
-    hot_status status = hot_dwi_load(context, v->dwi, given(v->bval), given(v->bvec), &j->run.dwi);
+    hot_status status = hot_dwi_load(context, v->dwi, j->run.inputs.options.bval, j->run.inputs.options.bvec,
+                                     &j->run.inputs.dwi);
+    hot_run_end_stage(&j->run, HOT_STAGE_READING);
     if (status != HOT_OK)
         return hot_context_blame(context, status, "dwi");
     status = check_outputs(j);
-    if (status == HOT_OK && !hot_dwi_has_b0(j->run.dwi) && strcmp(v->model, "fod") == 0)
+    if (status == HOT_OK && !hot_dwi_has_b0(j->run.inputs.dwi) && strcmp(v->model, "fod") == 0)
         status = hot_context_fail_parameter(context, HOT_ERROR_DATA, "dwi",
                                             "'%s' has no b=0 volume (b of at most 50 s/mm^2)", v->dwi);
-    const int highest = status == HOT_OK ? hot_dwi_highest_order(context, j->run.dwi, -1) : 0;
+    const int highest = status == HOT_OK ? hot_dwi_highest_order(context, j->run.inputs.dwi, -1) : 0;
     if (highest < 0)
         return hot_context_cancelled(context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
     if (status == HOT_OK && strcmp(v->order, "auto") != 0 && highest > 0 && atoi(v->order) > highest)
@@ -123,43 +125,60 @@ static hot_status read_inputs(job *j)
                                             "the directions of '%s' determine tensors of order %d at most, not %s",
                                             v->dwi, highest, v->order);
     if (status == HOT_OK && given(v->mask))
-        status = hot_context_blame(context, hot_mask_load(context, v->mask, hot_dwi_grid(j->run.dwi), &j->run.mask),
+        status = hot_context_blame(context, hot_mask_load(context, v->mask, hot_dwi_grid(j->run.inputs.dwi),
+                                                          &j->run.learned.mask),
                                    "mask");
     if (status == HOT_OK && given(v->response))
-        status = hot_context_blame(context, hot_response_load(context, v->response, &j->run.response), "response");
+        status = hot_context_blame(context, hot_response_load(context, v->response, &j->run.learned.response),
+                                   "response");
     return status == HOT_OK ? read_tissues(j) : status;
 }
 
-/* The library's option for a number of the module, of which -1 is the default. */
-static double option_of(double value) { return value < 0 ? 0 : value == 0 ? HOT_ZERO : value; }
+/* The value of a parameter that the user, or the host, has set to something else than its default. */
+static int is_set(const job *j, const hot_module_parameter *p, const char **word, double numbers[2])
+{
+    const void *at = (const char *)j->values + p->offset;
+    switch (p->kind) {
+    case MODULE_INPUT:
+        *word = given(*(const char *const *)at);
+        return *word != NULL;
+    case MODULE_CHOICE: case MODULE_WORD: /* hosts show the default as chosen */
+        *word = *(const char *const *)at;
+        return strcmp(*word, p->preset) != 0;
+    case MODULE_INTEGER:
+        numbers[0] = *(const int *)at;
+        return numbers[0] > 0;
+    case MODULE_NUMBER:
+        numbers[0] = *(const double *)at;
+        return numbers[0] >= 0;
+    case MODULE_PAIR:
+        memcpy(numbers, at, 2 * sizeof *numbers);
+        return numbers[0] > 0 || numbers[1] > 0;
+    case MODULE_SWITCH:
+        return *(const int *)at;
+    case MODULE_OUTPUT:
+        break;
+    }
+    return 0;
+}
 
 static hot_status fill_options(job *j, hot_run_options *options)
 {
-    const hot_module_values *v = j->values;
-    *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
-                                 .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
-                                 .denoise = v->denoise, .force_table = v->force_table,
-                                 .fit = &j->fit, .peaks = &j->peaks, .signal = &j->signal,
-                                 .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
-    j->fit = (hot_fit_options){.size = sizeof j->fit, .model = v->model,
-                               .constraint = strcmp(v->constraint, "hpsd") == 0   ? HOT_CONSTRAINT_HPSD
-                                             : strcmp(v->constraint, "none") == 0 ? HOT_CONSTRAINT_NONE
-                                                                                  : HOT_CONSTRAINT_NONNEGATIVE,
-                               .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
-    j->peaks = (hot_peaks_options){.size = sizeof j->peaks, .max_fibers = v->max_fibers,
-                                   .method = strcmp(v->method, "auto") == 0 ? NULL : v->method,
-                                   .threshold = option_of(v->threshold), .min_angle = option_of(v->min_angle),
-                                   .min_amplitude = option_of(v->min_amplitude), .starts = (size_t)v->starts};
-    /* hosts show these two as chosen where the user has chosen nothing */
-    if (strcmp(v->model, "fod") == 0 && strcmp(v->method, "auto") == 0)
-        j->fit.model = NULL;
-    j->signal = (hot_signal_find_options){.size = sizeof j->signal, .sigma = v->sigma,
-                                          .noise_model = strcmp(v->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
-                                                         : strcmp(v->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
-                                                                                                 : HOT_NOISE_AUTO};
-    if (!hot_shift_parse(v->shift, &j->peaks.shift, &j->peaks.alpha))
-        return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, "shift",
-                                          "'%s' is not adaptive, none or a number", v->shift);
+    size_t count;
+    const hot_module_parameter *parameters = hot_module_parameters(&count);
+    const hot_run_row *row;
+    j->fit.size = sizeof j->fit, j->peaks.size = sizeof j->peaks, j->signal.size = sizeof j->signal;
+    *options = (hot_run_options){.size = sizeof *options, .input = j->values->dwi, .fit = &j->fit, .peaks = &j->peaks,
+                                 .signal = &j->signal};
+    for (size_t p = 0; p < count; p++)
+        for (size_t i = 0; (row = hot_run_row_at(i)); i++) {
+            const char *word = NULL;
+            double numbers[2] = {0};
+            if (row->help && strcmp(row->option, parameters[p].name) == 0 &&
+                is_set(j, &parameters[p], &word, numbers) && !hot_run_option_set(options, row, word, numbers))
+                return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, row->option,
+                                                  "'%s' is not adaptive, none or a number", word);
+        }
     return HOT_OK;
 }
 
@@ -171,7 +190,7 @@ static hot_status export_as(const job *j, const char *name, const char *format)
         return HOT_OK;
     if (!exporter || !exporter->write)
         return hot_context_fail(j->context, HOT_ERROR_ARGUMENT, "this build cannot write %s", format);
-    return exporter->write(j->context, j->run.fibers, path);
+    return exporter->write(j->context, j->run.results.fibers, path);
 }
 
 static hot_status write_outputs(job *j)
@@ -180,19 +199,20 @@ static hot_status write_outputs(job *j)
         {"fibers", "vtp"}, {"dec", "dec"}, {"peaks", "peaks"}, {"nfibers", "nfibers"}};
     const char *names[MODULE_OUTPUTS], *path;
     hot_status status = HOT_OK;
-    j->run.input = hot_run_describe_input(&j->run); /* for the report; the data are freed before writing */
-    hot_dwi_destroy(&j->run.dwi);
+    j->run.inputs.description = hot_run_describe_input(&j->run); /* for the report; the data are freed before writing */
+    hot_dwi_destroy(&j->run.inputs.dwi);
+    j->run.stage = HOT_STAGE_WRITING;
     for (size_t i = 0; i < 4 && status == HOT_OK; i++) {
-        j->progress = 0.9 + 0.02 * (double)i;
         status = hot_context_progress(j->context, "writing", (double)i / 6);
         if (status == HOT_OK)
             status = hot_context_blame(j->context, export_as(j, formats[i][0], formats[i][1]), formats[i][0]);
     }
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tissues")))
-        status = hot_context_blame(j->context, hot_tensor_field_save_tissues(j->context, j->run.tensors, path),
+        status = hot_context_blame(j->context, hot_tensor_field_save_tissues(j->context, j->run.results.tensors, path),
                                    "tissues");
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tensors")))
-        status = hot_context_blame(j->context, hot_tensor_field_save(j->context, j->run.tensors, path), "tensors");
+        status = hot_context_blame(j->context, hot_tensor_field_save(j->context, j->run.results.tensors, path),
+                                   "tensors");
     for (size_t i = 0; i < j->outputs.count; i++)
         names[i] = j->outputs.item[i].path;
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "report")))
@@ -205,7 +225,7 @@ static hot_status write_outputs(job *j)
 
 static void describe(const job *j, char message[MODULE_MESSAGE])
 {
-    const hot_run_result *r = &j->run.result;
+    const hot_run_result *r = &j->run.results.counts;
     const double of = r->voxels ? 100.0 / (double)r->voxels : 0;
     snprintf(message, MODULE_MESSAGE, "%zu voxels: %.1f %% with one fibre, %.1f %% with two, %.1f %% with more%s%s",
              r->voxels, of * (double)r->fibers[1], of * (double)r->fibers[2],
@@ -246,7 +266,7 @@ int hot_module_run(const hot_module_values *values, const hot_module_watch *watc
     if (status == HOT_OK)
         status = read_inputs(&j);
     if (status == HOT_OK)
-        status = hot_run_compute_job(&j.run);
+        status = hot_run_compute_state(&j.run);
     if (status == HOT_ERROR_DEVICE)
         status = hot_context_blame(j.context, status, "device");
     if (status == HOT_OK)

@@ -15,7 +15,7 @@
     "  <parameters advanced=\"" advanced "\">\n    <label>" label "</label>\n    <description>" about "</description>\n"
 #define END_GROUP "  </parameters>\n"
 /* The order is CTK's: name, flag, description, label, default, channel, then elements or constraints. */
-#define FLAG(name) "      <name>" #name "</name>\n      <longflag>" #name "</longflag>\n"
+#define NAMES(name) "      <name>" #name "</name>\n      <longflag>" #name "</longflag>\n"
 #define TEXTS(label, about) "      <description>" about "</description>\n      <label>" label "</label>\n"
 #define PRESET(text) "      <default>" text "</default>\n"
 #define CHANNEL(channel) "      <channel>" channel "</channel>\n"
@@ -26,29 +26,35 @@
     "    <image type=\"" type "\" fileExtensions=\"" suffixes "\">\n      <name>" #name                             \
     "</name>\n      <index>0</index>\n" TEXTS(label, about) CHANNEL("input") "    </image>\n"
 #define IMAGE(name, type, channel, suffixes, label, about)                                                        \
-    "    <image type=\"" type "\" fileExtensions=\"" suffixes "\">\n" FLAG(name) TEXTS(label, about)                \
+    "    <image type=\"" type "\" fileExtensions=\"" suffixes "\">\n" NAMES(name) TEXTS(label, about)               \
     CHANNEL(channel) "    </image>\n"
 #define GEOMETRY(name, type, channel, suffixes, label, about)                                                     \
-    "    <geometry type=\"" type "\" fileExtensions=\"" suffixes "\">\n" FLAG(name) TEXTS(label, about)             \
+    "    <geometry type=\"" type "\" fileExtensions=\"" suffixes "\">\n" NAMES(name) TEXTS(label, about)            \
     CHANNEL(channel) "    </geometry>\n"
 #define PATH(name, channel, suffixes, label, about)                                                               \
-    "    <file fileExtensions=\"" suffixes "\">\n" FLAG(name) TEXTS(label, about) CHANNEL(channel) "    </file>\n"
-#define E(word) "      <element>" #word "</element>\n"
-#define CHOICE(name, preset, label, about, words)                                                                 \
-    "    <string-enumeration>\n" FLAG(name) TEXTS(label, about) PRESET(preset) words "    </string-enumeration>\n"
-#define WORD(name, preset, label, about)                                                                          \
-    "    <string>\n" FLAG(name) TEXTS(label, about) PRESET(preset) "    </string>\n"
-#define INTEGER(name, preset, low, high, label, about)                                                            \
-    "    <integer>\n" FLAG(name) TEXTS(label, about) PRESET(#preset) BOUNDS(low, high, 1) "    </integer>\n"
-#define NUMBER(name, preset, low, high, step, label, about)                                                       \
-    "    <double>\n" FLAG(name) TEXTS(label, about) PRESET(#preset) BOUNDS(low, high, step) "    </double>\n"
-#define PAIR(name, preset, low, high, step, label, about)                                                         \
-    "    <double-vector>\n" FLAG(name) TEXTS(label, about) PRESET(preset) BOUNDS(low, high, step)                   \
-    "    </double-vector>\n"
-#define SWITCH(name, label, about)                                                                                \
-    "    <boolean>\n" FLAG(name) TEXTS(label, about) PRESET("false") "    </boolean>\n"
+    "    <file fileExtensions=\"" suffixes "\">\n" NAMES(name) TEXTS(label, about) CHANNEL(channel) "    </file>\n"
 #define HIDDEN(name, about)                                                                                       \
-    "    <boolean hidden=\"true\">\n" FLAG(name) TEXTS(#name, about) PRESET("false") "    </boolean>\n"
+    "    <boolean hidden=\"true\">\n" NAMES(name) TEXTS(#name, about) PRESET("false") "    </boolean>\n"
+/* Those of run/options.inc. */
+#define F(word) "      <element>" #word "</element>\n"
+#define E(word) F(word)
+#define FLAG(group, member, option, use, shown, label, help)                                                      \
+    "    <boolean>\n" NAMES(option) TEXTS(label, help) PRESET("false") "    </boolean>\n"
+#define CHOICE(group, member, option, kind, use, shown, preset, label, help, words)                               \
+    "    <string-enumeration>\n" NAMES(option) TEXTS(label, help) PRESET(preset) words "    </string-enumeration>\n"
+#define NUMBER(group, member, option, use, shown, value, low, high, step, label, help)                            \
+    "    <double>\n" NAMES(option) TEXTS(label, help) PRESET("-1") BOUNDS(-1, high, step) "    </double>\n"
+#define COUNT(group, member, option, kind, use, shown, low, high, label, help)                                    \
+    "    <integer>\n" NAMES(option) TEXTS(label, help) PRESET("0") BOUNDS(0, high, 1) "    </integer>\n"
+#define WORD(group, member, option, kind, use, shown, value, preset, label, help)                                 \
+    "    <string>\n" NAMES(option) TEXTS(label, help) PRESET(preset) "    </string>\n"
+#define PAIR(group, member, second, option, use, shown, value, low, high, step, label, help)                      \
+    "    <double-vector>\n" NAMES(option) TEXTS(label, help) PRESET("0,0") BOUNDS(0, high, step)                  \
+    "    </double-vector>\n"
+#define FILE_OPTION(group, member, option, kind, use, shown, value, suffixes, label, help)                        \
+    PATH(option, "input", suffixes, label, help)
+#define IMAGE_OPTION(group, member, option, kind, use, shown, value, suffixes, label, help)                       \
+    IMAGE(option, "label", "input", suffixes, label, help)
 
 /* An array: hosts take the symbol's address for the text. */
 HOT_API extern char XMLModuleDescription[];

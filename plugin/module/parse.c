@@ -20,17 +20,24 @@
 #define GEOMETRY(name, type, channel, suffixes, label, about)                                                          \
     {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
 #define PATH(name, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
-#define E(word) #word "|"
-#define WORD(name, preset, label, about) {#name, MODULE_WORD, AT(name), NULL, preset, 0, 0, about},
-#define CHOICE(name, preset, label, about, words) {#name, MODULE_CHOICE, AT(name), words, preset, 0, 0, about},
-#define INTEGER(name, preset, low, high, label, about)                                                                 \
-    {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high, about},
-#define NUMBER(name, preset, low, high, step, label, about)                                                            \
-    {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high, about},
-#define PAIR(name, preset, low, high, step, label, about)                                                              \
-    {#name, MODULE_PAIR, AT(name), NULL, preset, low, high, about},
-#define SWITCH(name, label, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0, about},
 #define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), "hidden", NULL, 0, 0, about},
+#define F(word) #word "|"
+#define E(word) F(word)
+#define FLAG(group, member, option, use, shown, label, help)                                                           \
+    {#option, MODULE_SWITCH, AT(option), NULL, NULL, 0, 0, help},
+#define CHOICE(group, member, option, kind, use, shown, preset, label, help, words)                                    \
+    {#option, MODULE_CHOICE, AT(option), words, preset, 0, 0, help},
+#define NUMBER(group, member, option, use, shown, value, low, high, step, label, help)                                 \
+    {#option, MODULE_NUMBER, AT(option), NULL, "-1", -1, high, help},
+#define COUNT(group, member, option, kind, use, shown, low, high, label, help)                                         \
+    {#option, MODULE_INTEGER, AT(option), NULL, "0", 0, high, help},
+#define WORD(group, member, option, kind, use, shown, value, preset, label, help)                                      \
+    {#option, MODULE_WORD, AT(option), NULL, preset, 0, 0, help},
+#define PAIR(group, member, second, option, use, shown, value, low, high, step, label, help)                           \
+    {#option, MODULE_PAIR, AT(option), NULL, "0,0", 0, high, help},
+#define FILE_OPTION(group, member, option, kind, use, shown, value, suffixes, label, help)                             \
+    PATH(option, "input", suffixes, label, help)
+#define IMAGE_OPTION FILE_OPTION
 
 static const hot_module_parameter parameters[] = {
 #include "parameters.inc"

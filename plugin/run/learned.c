@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,35 @@
 #include "common/arguments.h"
 #include "common/entry.h"
 #include "core/fingerprint.h"
-#include "dwi/gather.h"
-#include "fibers/signal_samples.h"
 #include "model/model.h"
 #include "option_table.h"
 
-enum { FORMAT = 1, HASHED = 64, ARRAYS = 18, ARRAYS_BEFORE = 16 /* of files written before P(k) was tempered */ };
+enum { FORMAT = 1, MAX_COUNT = 1 << 30 };
+
+/* Numbers of a struct, by the names of the file. */
+typedef struct field {
+    const char *name;
+    size_t offset, count;
+    int optional; /* files written before P(k) was tempered lack it */
+} field;
+
+#define LEARNED(name, member) {name, offsetof(hot_signal_learned, member), 1, 0}
+static const field numbers_learned[] = {LEARNED("b0", bright), LEARNED("not_positive", share), LEARNED("sigma", sigma),
+                                        LEARNED("ceiling", ceiling)};
+#define PRIOR(member) {#member, offsetof(hot_signal_population, member), \
+                       sizeof((hot_signal_population *)0)->member / sizeof(double), 0}
+#define LATER(member) {#member, offsetof(hot_signal_population, member), \
+                       sizeof((hot_signal_population *)0)->member / sizeof(double), 1}
+static const field priors[] = {
+    PRIOR(width), PRIOR(isotropic), PRIOR(water), PRIOR(ln_diffusivity), PRIOR(ln_diffusivity_none), PRIOR(share),
+    PRIOR(near), PRIOR(told), PRIOR(evidence_scale), PRIOR(evidence_shift), PRIOR(spread), PRIOR(noise),
+    PRIOR(noise_freedom), PRIOR(cone_variance), PRIOR(recovered), PRIOR(fan), LATER(certainty), LATER(cone_growth)};
+enum { NUMBERS = sizeof numbers_learned / sizeof *numbers_learned, PRIORS = sizeof priors / sizeof *priors };
+
+static double *number_at(const void *object, const field *f)
+{
+    return (double *)(uintptr_t)((const char *)object + f->offset);
+}
 
 /* ---- Numbers and texts ----------------------------------------------------------------------------------------- */
 
@@ -43,11 +67,11 @@ static double number(const cJSON *object, const char *name)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-/* A number of things, `most` at most; more than that where there is none. */
-static size_t whole(const cJSON *object, const char *name, size_t most)
+/* A number of things, `max` at most; more than that where there is none. */
+static size_t whole(const cJSON *object, const char *name, size_t max)
 {
     const double value = number(object, name);
-    return value >= 0 && value <= (double)most ? (size_t)value : most + 1;
+    return value >= 0 && value <= (double)max ? (size_t)value : max + 1;
 }
 
 static const char *word(const cJSON *object, const char *name)
@@ -68,58 +92,60 @@ static int numbers(const cJSON *object, const char *name, size_t count, double *
     return 1;
 }
 
-static hot_status damaged(const hot_run_job *job, const char *what)
+static hot_status damaged(const hot_run_state *run, const char *what)
 {
-    return hot_context_fail(job->context, HOT_ERROR_FORMAT, "'%s' is damaged: %s; make it again with hotfiber learn",
-                            job->options.learned, what);
+    return hot_context_fail(run->context, HOT_ERROR_FORMAT, "'%s' is damaged: %s; make it again with hotfiber learn",
+                            run->inputs.options.learned, what);
 }
 
 /* The option that it came by. */
-static const char *asked(const hot_run_job *job) { return job->resume ? "resume" : "learned"; }
+static const char *given_by(const hot_run_state *run) { return run->resume ? "resume" : "learned"; }
 
 /* ---- Steps ----------------------------------------------------------------------------------------------------- */
 
-hot_status hot_run_learned_open(hot_run_job *job)
+hot_status hot_run_learned_open(hot_run_state *run)
 {
-    const hot_run_options *options = &job->options;
+    hot_run_learned *learned = &run->learned;
+    const hot_run_options *options = &run->inputs.options;
     if (!options->learned)
         return HOT_OK;
     const char *twice = options->mask || options->mask_in_memory      ? "mask"
                         : options->response || options->fit->response ? "response"
                                                                       : NULL;
     if (twice)
-        return hot_context_fail_parameter(job->context, HOT_ERROR_ARGUMENT, twice, "it is in '%s' already: give it to "
+        return hot_context_fail_parameter(run->context, HOT_ERROR_ARGUMENT, twice, "it is in '%s' already: give it to "
                                           "hotfiber learn, and leave it out here", options->learned);
-    hot_status status = hot_report_load(job->context, options->learned, &job->learned);
-    if (status == HOT_OK && number(job->learned, "hotfiber_model") != FORMAT)
-        status = hot_context_fail(job->context, HOT_ERROR_FORMAT, "'%s' is nothing that this version's hotfiber learn "
+    hot_status status = hot_report_load(run->context, options->learned, &learned->file);
+    if (status == HOT_OK && number(learned->file, "hotfiber_model") != FORMAT)
+        status = hot_context_fail(run->context, HOT_ERROR_FORMAT, "'%s' is nothing that this version's hotfiber learn "
                                   "has written", options->learned);
-    const char *from = word(get(job->learned, "response"), "from");
+    const char *from = word(get(learned->file, "response"), "from");
     if (from && strcmp(from, "estimated") != 0)
-        job->by_default = 0; /* as it is with an option for it */
+        run->inputs.by_default = 0; /* as it is with an option for it */
     return status;
 }
 
-hot_status hot_run_learned_step(hot_run_job *job, const char *name, hot_run_step *learn, hot_run_step *take)
+hot_status hot_run_learned_step(hot_run_state *run, const char *name, hot_run_step *learn, hot_run_step *load)
 {
+    hot_run_learned *learned = &run->learned;
     const cJSON *line;
-    if (job->learned) {
-        cJSON_ArrayForEach(line, get(get(job->learned, "log"), name)) {
+    if (learned->file) {
+        cJSON_ArrayForEach(line, get(get(learned->file, "log"), name)) {
             const char *level = word(line, "level"), *text = word(line, "text");
             if (level && text)
-                hot_context_log(job->context, strcmp(level, "warning") == 0 ? HOT_LOG_WARNING : HOT_LOG_NOTE, "%s",
+                hot_context_log(run->context, strcmp(level, "warning") == 0 ? HOT_LOG_WARNING : HOT_LOG_NOTE, "%s",
                                 text);
         }
-        return take(job);
+        return load(run);
     }
-    const int before = cJSON_GetArraySize(job->log);
-    hot_status status = learn(job);
-    if (status == HOT_OK && (job->options.learn || job->options.resume)) {
-        if (!job->said)
-            job->said = cJSON_CreateObject();
-        cJSON *lines = cJSON_AddArrayToObject(job->said, name);
-        for (int n = before; n < cJSON_GetArraySize(job->log); n++)
-            cJSON_AddItemToArray(lines, cJSON_Duplicate(cJSON_GetArrayItem(job->log, n), 1));
+    const int before = cJSON_GetArraySize(run->log);
+    hot_status status = learn(run);
+    if (status == HOT_OK && (run->inputs.options.learn || run->inputs.options.resume)) {
+        if (!learned->said)
+            learned->said = cJSON_CreateObject();
+        cJSON *lines = cJSON_AddArrayToObject(learned->said, name);
+        for (int n = before; n < cJSON_GetArraySize(run->log); n++)
+            cJSON_AddItemToArray(lines, cJSON_Duplicate(cJSON_GetArrayItem(run->log, n), 1));
     }
     return status;
 }
@@ -132,12 +158,12 @@ static char *write_runs(hot_context *context, const hot_mask *mask)
     for (size_t v = 1; v < voxels; v++)
         changes += mask->bytes[v] != mask->bytes[v - 1];
     char *text = hot_context_alloc(context, changes, 21);
-    for (size_t v = 0, run = 0; text && v < voxels; v += run) {
+    for (size_t v = 0, length = 0; text && v < voxels; v += length) {
         const int inside = mask->bytes[v] != 0;
         if (v == 0 && inside)
             used += (size_t)snprintf(text, 3, "0 ");
-        for (run = 1; v + run < voxels && (mask->bytes[v + run] != 0) == inside; run++) {}
-        used += (size_t)snprintf(text + used, 22, "%s%zu", v > 0 ? " " : "", run);
+        for (length = 1; v + length < voxels && (mask->bytes[v + length] != 0) == inside; length++) {}
+        used += (size_t)snprintf(text + used, 22, "%s%zu", v > 0 ? " " : "", length);
     }
     return text;
 }
@@ -158,39 +184,41 @@ static int read_runs(const char *text, size_t voxels, hot_mask *mask)
     return at == voxels;
 }
 
-hot_status hot_run_learned_mask(hot_run_job *job)
+hot_status hot_run_load_mask(hot_run_state *run)
 {
-    const cJSON *mask = get(job->learned, "mask"), *noise = get(job->learned, "noise");
-    const hot_grid *grid = hot_dwi_grid(job->dwi);
+    const cJSON *mask = get(run->learned.file, "mask"), *noise = get(run->learned.file, "noise");
+    const hot_grid *grid = hot_dwi_grid(run->inputs.dwi);
     const char *runs = word(mask, "runs");
     double size[3];
-    job->mask_from = word(mask, "from");
-    if (!job->mask_from || !runs || !numbers(mask, "size", 3, size))
-        return damaged(job, "it has no mask");
+    run->learned.mask_from = word(mask, "from");
+    if (!run->learned.mask_from || !runs || !numbers(mask, "size", 3, size))
+        return damaged(run, "it has no mask");
     for (int axis = 0; axis < 3; axis++)
         if (size[axis] != (double)grid->size[axis])
-            return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, asked(job), "'%s' was learned from data of "
-                                              "%.0f x %.0f x %.0f voxels, and these have %zu x %zu x %zu",
-                                              job->options.learned, size[0], size[1], size[2], grid->size[0],
+            return hot_context_fail_parameter(run->context, HOT_ERROR_DATA, given_by(run),
+                                              "'%s' was learned from data of %.0f x %.0f x %.0f voxels, and these "
+                                              "have %zu x %zu x %zu",
+                                              run->inputs.options.learned, size[0], size[1], size[2], grid->size[0],
                                               grid->size[1], grid->size[2]);
-    hot_status status = hot_mask_full(job->context, grid, &job->mask);
+    hot_status status = hot_mask_full(run->context, grid, &run->learned.mask);
     if (status == HOT_OK)
-        job->mask->inside = 0;
-    if (status == HOT_OK && (!read_runs(runs, hot_grid_voxels(grid), job->mask) || job->mask->inside == 0))
-        status = damaged(job, "its mask is not one of this size");
+        run->learned.mask->inside = 0;
+    if (status == HOT_OK &&
+        (!read_runs(runs, hot_grid_voxels(grid), run->learned.mask) || run->learned.mask->inside == 0))
+        status = damaged(run, "its mask is not one of this size");
     if (status != HOT_OK)
         return status;
-    job->result.voxels = job->mask->inside;
-    job->sigma = number(noise, "sigma");
-    job->snr = number(noise, "snr");
+    run->results.counts.voxels = run->learned.mask->inside;
+    run->learned.sigma = number(noise, "sigma");
+    run->learned.snr = number(noise, "snr");
     return HOT_OK;
 }
 
-hot_status hot_run_learned_gradients(hot_run_job *job)
+hot_status hot_run_load_gradients(hot_run_state *run)
 {
-    const cJSON *found = get(job->learned, "gradients");
+    const cJSON *found = get(run->learned.file, "gradients");
     if (found)
-        job->gradients = cJSON_Duplicate(found, 1);
+        run->learned.gradients = cJSON_Duplicate(found, 1);
     return HOT_OK;
 }
 
@@ -205,15 +233,15 @@ static cJSON *write_response(const hot_response *response)
     return object;
 }
 
-static hot_status read_response(const hot_run_job *job, const cJSON *object, hot_response **response)
+static hot_status read_response(const hot_run_state *run, const cJSON *object, hot_response **response)
 {
     const size_t shells = (size_t)cJSON_GetArraySize(get(object, "b")), lmax = whole(object, "lmax", 64);
     if (shells == 0 || lmax > 64 || lmax % 2)
-        return damaged(job, "a response is none");
-    hot_status status = hot_response_make(job->context, shells, (int)lmax, response);
+        return damaged(run, "a response is none");
+    hot_status status = hot_response_make(run->context, shells, (int)lmax, response);
     if (status == HOT_OK && (!numbers(object, "b", shells, (*response)->b) ||
                              !numbers(object, "coefficients", shells * (lmax / 2 + 1), (*response)->rows)))
-        status = damaged(job, "a response is none");
+        status = damaged(run, "a response is none");
     if (status == HOT_OK) {
         const double typical = number(object, "typical");
         (*response)->typical = typical > 0 && typical <= 1 ? typical : 1; /* NaN: the file is older */
@@ -223,128 +251,120 @@ static hot_status read_response(const hot_run_job *job, const cJSON *object, hot
     return status;
 }
 
-hot_status hot_run_learned_response(hot_run_job *job)
+hot_status hot_run_load_response(hot_run_state *run)
 {
-    const cJSON *kept = get(job->learned, "response"), *item;
+    hot_run_inputs *in = &run->inputs;
+    hot_run_learned *learned = &run->learned;
+    const cJSON *kept = get(learned->file, "response"), *item;
     size_t count = 0;
     hot_status status = HOT_OK;
-    const hot_model *model = hot_model_find(job->fit.model);
+    const hot_model *model = hot_model_find(in->fit.model);
     if (!kept) /* a name that is none's is refused by the fit */
-        return model && model->needs_response ? damaged(job, "it has no response") : HOT_OK;
-    job->response_from = word(kept, "from");
+        return model && model->needs_response ? damaged(run, "it has no response") : HOT_OK;
+    learned->response_from = word(kept, "from");
     const size_t voxels = whole(kept, "voxels", SIZE_MAX >> 12);
-    job->response_voxels = voxels <= SIZE_MAX >> 12 ? voxels : 0;
+    learned->response_voxels = voxels <= SIZE_MAX >> 12 ? voxels : 0;
     cJSON_ArrayForEach(item, get(kept, "tissues")) {
         if (count > HOT_TISSUES_MAX - 1)
-            return damaged(job, "it has too many tissues");
-        status = read_response(job, item, count == 0 ? &job->response : &job->tissues[job->tissue_count]);
-        job->tissue_count += count > 0 && job->tissues[job->tissue_count];
+            return damaged(run, "it has too many tissues");
+        status = read_response(run, item, count == 0 ? &learned->response : &learned->tissues[learned->tissue_count]);
+        learned->tissue_count += count > 0 && learned->tissues[learned->tissue_count];
         count++;
         if (status != HOT_OK)
             return status;
     }
-    if (!job->response_from || count == 0)
-        return damaged(job, "it has no response");
-    job->fit.tissues = count > 1 ? (const hot_response *const *)job->tissues : NULL;
-    job->fit.tissue_count = job->tissue_count;
+    if (!learned->response_from || count == 0)
+        return damaged(run, "it has no response");
+    in->fit.tissues = count > 1 ? (const hot_response *const *)learned->tissues : NULL;
+    in->fit.tissue_count = learned->tissue_count;
     return HOT_OK;
 }
 
 /* ---- The signal method ----------------------------------------------------------------------------------------- */
 
-/* The numbers of a population; the names are the file's. */
-static size_t list_population(hot_signal_population *p, const char *names[ARRAYS], double *values[ARRAYS],
-                              size_t counts[ARRAYS])
+void hot_run_add_population(cJSON *object, const hot_signal_population *population, int plain)
 {
-    const struct { const char *name; double *values; size_t count; } rows[] = {
-        {"width", p->width, 2}, {"isotropic", p->isotropic, 2}, {"water", p->water, 2},
-        {"ln_diffusivity", p->ln_diffusivity, 2}, {"ln_diffusivity_none", p->ln_diffusivity_none, 2},
-        {"share", p->share, 4}, {"near", p->near[0], sizeof p->near / sizeof(double)}, {"told", p->told, 4},
-        {"evidence_scale", &p->evidence_scale, 1}, {"evidence_shift", p->evidence_shift, 4},
-        {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1},
-        {"cone_variance", p->cone_variance, 4}, {"recovered", &p->recovered, 1},
-        {"fan", &p->fan, 1}, {"certainty", &p->certainty, 1}, {"cone_growth", p->cone_growth, 4}};
-    const size_t most = sizeof rows / sizeof *rows;
-    _Static_assert(sizeof rows / sizeof *rows == ARRAYS, "callers have room for ARRAYS of them");
-    for (size_t i = 0; i < most; i++)
-        names[i] = rows[i].name, values[i] = rows[i].values, counts[i] = rows[i].count;
-    return most;
+    for (size_t i = 0; i < PRIORS; i++) {
+        const double *values = number_at(population, &priors[i]);
+        if (plain && priors[i].count == 1)
+            cJSON_AddNumberToObject(object, priors[i].name, *values);
+        else if (plain)
+            cJSON_AddItemToObject(object, priors[i].name, cJSON_CreateDoubleArray(values, (int)priors[i].count));
+        else
+            add_all(object, priors[i].name, values, priors[i].count);
+    }
 }
 
 static cJSON *write_signal(const hot_signal_learned *learned)
 {
-    const char *names[ARRAYS];
-    double *values[ARRAYS];
-    size_t counts[ARRAYS];
-    hot_signal_population p = learned->population;
     cJSON *object = cJSON_CreateObject(), *use = cJSON_AddArrayToObject(object, "volumes");
-    add(object, "b0", learned->bright);
+    for (size_t i = 0; i < NUMBERS; i++)
+        add(object, numbers_learned[i].name, *number_at(learned, &numbers_learned[i]));
     for (size_t i = 0; i < learned->used; i++)
         cJSON_AddItemToArray(use, cJSON_CreateNumber((double)learned->use[i]));
     cJSON_AddNumberToObject(object, "noise_model", learned->noise_model);
-    add(object, "not_positive", learned->share);
-    add(object, "sigma", learned->sigma);
     cJSON_AddBoolToObject(object, "from_residuals", learned->from_residuals);
-    add(object, "ceiling", learned->ceiling);
     cJSON_AddNumberToObject(object, "sampled", (double)learned->sampled);
     cJSON *population = cJSON_AddObjectToObject(object, "population");
-    cJSON_AddBoolToObject(population, "there", p.size != 0);
-    for (size_t i = 0, most = list_population(&p, names, values, counts); i < most; i++)
-        add_all(population, names[i], values[i], counts[i]);
+    cJSON_AddBoolToObject(population, "there", learned->population.size != 0);
+    hot_run_add_population(population, &learned->population, 0);
     return object;
 }
 
-hot_status hot_run_learned_signal(hot_run_job *job)
+/* Whether the priors are numbers. */
+static int read_population(const cJSON *from, hot_signal_population *population)
 {
-    const char *names[ARRAYS];
-    double *values[ARRAYS];
-    size_t counts[ARRAYS];
-    const size_t volumes = hot_dwi_volumes(job->dwi);
-    hot_signal_learned *mine = &job->signal_learned;
-    const cJSON *kept = get(job->learned, "signal"), *use = get(kept, "volumes"), *item;
-    const cJSON *population = get(kept, "population");
-    if (!kept || !population)
-        return damaged(job, "it has nothing for the signal method");
-    mine->bright = number(kept, "b0");
+    int fine = 1;
+    hot_signal_population_usual(population);
+    for (size_t i = 0; i < PRIORS && fine; i++) {
+        double *values = number_at(population, &priors[i]);
+        if (priors[i].optional && !get(from, priors[i].name))
+            continue;
+        fine = numbers(from, priors[i].name, priors[i].count, values);
+        for (size_t n = 0; n < priors[i].count && fine; n++)
+            fine = isfinite(values[n]);
+    }
+    population->size = cJSON_IsTrue(get(from, "there")) ? sizeof *population : 0;
+    return fine;
+}
+
+hot_status hot_run_load_signal(hot_run_state *run)
+{
+    const size_t volumes = hot_dwi_volumes(run->inputs.dwi);
+    hot_signal_learned *mine = &run->learned.signal;
+    const cJSON *kept = get(run->learned.file, "signal"), *item;
+    if (!kept || !get(kept, "population"))
+        return damaged(run, "it has nothing for the signal method");
+    for (size_t i = 0; i < NUMBERS; i++)
+        *number_at(mine, &numbers_learned[i]) = number(kept, numbers_learned[i].name);
     mine->noise_model = (hot_noise_model)whole(kept, "noise_model", HOT_NOISE_GAUSSIAN);
-    mine->share = number(kept, "not_positive");
-    mine->sigma = number(kept, "sigma");
     mine->from_residuals = cJSON_IsTrue(get(kept, "from_residuals"));
     if (mine->from_residuals && isnan(mine->sigma))
         mine->sigma = INFINITY; /* the residuals told none */
-    mine->ceiling = number(kept, "ceiling"); /* NaN: no sample is clipped */
-    mine->sampled = whole(kept, "sampled", 1 << 30);
-    mine->use = hot_context_alloc(job->context, volumes, sizeof *mine->use);
+    mine->sampled = whole(kept, "sampled", MAX_COUNT);
+    mine->use = hot_context_alloc(run->context, volumes, sizeof *mine->use);
     if (!mine->use)
         return HOT_ERROR_MEMORY;
-    cJSON_ArrayForEach(item, use) {
+    cJSON_ArrayForEach(item, get(kept, "volumes")) {
         const double v = cJSON_IsNumber(item) ? item->valuedouble : -1;
-        const double least = mine->used > 0 ? (double)mine->use[mine->used - 1] + 1 : 0;
-        if (!(v >= least && v < (double)volumes))
-            return damaged(job, "its list of volumes is none of these data");
+        const double min = mine->used > 0 ? (double)mine->use[mine->used - 1] + 1 : 0;
+        if (!(v >= min && v < (double)volumes))
+            return damaged(run, "its list of volumes is none of these data");
         mine->use[mine->used++] = (size_t)v;
     }
-    int fine = mine->used > 0 && isfinite(mine->bright) && mine->noise_model <= HOT_NOISE_GAUSSIAN;
-    hot_signal_population_usual(&mine->population);
-    for (size_t i = 0, most = list_population(&mine->population, names, values, counts); i < most && fine; i++) {
-        if (i >= ARRAYS_BEFORE && !get(population, names[i]))
-            continue;
-        fine = numbers(population, names[i], counts[i], values[i]);
-        for (size_t n = 0; n < counts[i] && fine; n++)
-            fine = isfinite(values[i][n]);
-    }
-    mine->population.size = cJSON_IsTrue(get(population, "there")) ? sizeof mine->population : 0;
     mine->known = 1;
-    return fine ? HOT_OK : damaged(job, "a number of the signal method's is none");
+    return mine->used > 0 && isfinite(mine->bright) && mine->noise_model <= HOT_NOISE_GAUSSIAN &&
+                   read_population(get(kept, "population"), &mine->population)
+               ? HOT_OK : damaged(run, "a number of the signal method's is none");
 }
 
 /* ---- The whole ------------------------------------------------------------------------------------------------- */
 
-uint64_t hot_run_learned_sum(const hot_run_job *job)
+uint64_t hot_run_learned_sum(const hot_run_state *run)
 {
-    if (!job->method->find_in_signals)
+    if (!run->inputs.method->find_in_signals)
         return 0;
-    cJSON *signal = write_signal(&job->signal_learned);
+    cJSON *signal = write_signal(&run->learned.signal);
     char *text = hot_report_line(signal);
     const uint64_t sum = text ? hot_fingerprint_bytes(0, text, strlen(text)) : 0;
     cJSON_free(text);
@@ -352,97 +372,69 @@ uint64_t hot_run_learned_sum(const hot_run_job *job)
     return sum;
 }
 
-/* What it is learned from and by: data, some samples of them in the mask, and the options that decide what is
- * learned. */
-static hot_status describe(const hot_run_job *job, cJSON **made_of)
+/* What it is learned from and by. */
+static hot_status describe(const hot_run_state *run, cJSON **made_of)
 {
-    const size_t volumes = hot_dwi_volumes(job->dwi);
-    size_t voxel[HASHED];
-    const size_t count = hot_mask_sample(job->mask, HASHED, voxel);
-    float *samples = hot_context_alloc(job->context, count * volumes, sizeof *samples);
-    hot_status status = samples ? hot_dwi_gather(job->context, job->dwi, voxel, count, samples) : HOT_ERROR_MEMORY;
-    if (status == HOT_OK) {
-        cJSON *object = *made_of = cJSON_CreateObject(), *input = hot_run_describe_input(job), *item;
-        cJSON *options;
-        status = hot_run_describe_options(job, HOT_LEARNS, &options);
-        if (!input)
-            status = HOT_ERROR_MEMORY;
-        cJSON_AddStringToObject(object, "version", hot_version());
-        cJSON_AddItemToObject(object, "size", cJSON_DetachItemFromObject(input, "size"));
-        cJSON_AddItemToObject(object, "volumes", cJSON_DetachItemFromObject(input, "volumes"));
-        cJSON_Delete(input);
-        cJSON_AddItemToObject(object, "samples", hot_run_sum_text(hot_fingerprint_bytes(
-            0, samples, count * volumes * sizeof *samples)));
-        cJSON_AddItemToObject(object, "data", hot_run_sum_text(job->data_sum));
-        if (job->order_before)
-            cJSON_ReplaceItemInObject(options, "order", cJSON_CreateNumber(job->order_before));
-        while (options && (item = cJSON_DetachItemFromArray(options, 0)))
-            cJSON_AddItemToObject(object, item->string, item);
-        cJSON_Delete(options);
-        cJSON_AddNumberToObject(object, "seed", (double)hot_context_seed(job->context));
-    }
-    hot_context_free(job->context, samples);
+    hot_status status = hot_run_describe(run, HOT_LEARNS, made_of);
+    if (status == HOT_OK && run->inputs.order_before)
+        cJSON_ReplaceItemInObject(*made_of, "order", cJSON_CreateNumber(run->inputs.order_before));
     return status;
 }
 
-hot_status hot_run_learned_check(hot_run_job *job)
+hot_status hot_run_learned_check(hot_run_state *run)
 {
     char how[256];
     cJSON *made_of = NULL;
-    if (!job->learned)
+    if (!run->learned.file)
         return HOT_OK;
-    hot_status status = describe(job, &made_of);
-    char *text = status == HOT_OK ? hot_report_line(made_of) : NULL; /* as it is when it was read */
-    cJSON_Delete(made_of);
-    made_of = cJSON_Parse(text);
-    cJSON_free(text);
-    if (status == HOT_OK && !made_of)
-        status = hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for '%s'", job->options.learned);
-    if (status == HOT_OK && hot_run_differ(made_of, get(job->learned, "made_of"), how, sizeof how))
-        status = hot_context_fail_parameter(job->context, HOT_ERROR_DATA, asked(job),
+    hot_status status = describe(run, &made_of);
+    if (status == HOT_OK && hot_run_differ(made_of, get(run->learned.file, "made_of"), how, sizeof how))
+        status = hot_context_fail_parameter(run->context, HOT_ERROR_DATA, given_by(run),
                                             "'%s' was learned from other data or with other options: %s",
-                                            job->options.learned, how);
+                                            run->inputs.options.learned, how);
     cJSON_Delete(made_of);
     return status;
 }
 
-hot_status hot_run_learned_save(hot_run_job *job, const char *path)
+hot_status hot_run_learned_save(hot_run_state *run, const char *path)
 {
+    hot_run_inputs *in = &run->inputs;
+    hot_run_learned *learned = &run->learned;
     cJSON *root = cJSON_CreateObject(), *made_of = NULL;
-    const hot_grid *grid = &job->mask->grid;
-    char *runs = write_runs(job->context, job->mask);
-    hot_status status = runs ? describe(job, &made_of) : HOT_ERROR_MEMORY;
+    const hot_grid *grid = &learned->mask->grid;
+    char *runs = write_runs(run->context, learned->mask);
+    hot_status status = runs ? describe(run, &made_of) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
     cJSON_AddNumberToObject(root, "hotfiber_model", FORMAT);
-    if (job->options.record)
-        cJSON_AddStringToObject(root, "record", job->options.record);
+    if (in->options.record)
+        cJSON_AddStringToObject(root, "record", in->options.record);
     cJSON_AddItemToObject(root, "made_of", made_of);
     cJSON *noise = cJSON_AddObjectToObject(root, "noise"), *mask = cJSON_AddObjectToObject(root, "mask");
-    add(noise, "sigma", job->sigma);
-    add(noise, "snr", job->snr);
-    if (job->gradients)
-        cJSON_AddItemToObject(root, "gradients", cJSON_Duplicate(job->gradients, 1));
-    if (job->response) {
+    add(noise, "sigma", learned->sigma);
+    add(noise, "snr", learned->snr);
+    if (learned->gradients)
+        cJSON_AddItemToObject(root, "gradients", cJSON_Duplicate(learned->gradients, 1));
+    if (learned->response) {
         cJSON *response = cJSON_AddObjectToObject(root, "response");
-        cJSON_AddStringToObject(response, "from", job->response_from);
-        cJSON_AddNumberToObject(response, "voxels", (double)job->response_voxels);
+        cJSON_AddStringToObject(response, "from", learned->response_from);
+        cJSON_AddNumberToObject(response, "voxels", (double)learned->response_voxels);
         cJSON *tissues = cJSON_AddArrayToObject(response, "tissues");
-        cJSON_AddItemToArray(tissues, write_response(job->response));
-        for (size_t t = 0; t < job->tissue_count; t++)
-            cJSON_AddItemToArray(tissues, write_response(job->tissues[t]));
+        cJSON_AddItemToArray(tissues, write_response(learned->response));
+        for (size_t t = 0; t < learned->tissue_count; t++)
+            cJSON_AddItemToArray(tissues, write_response(learned->tissues[t]));
     }
-    if (job->method->find_in_signals)
-        cJSON_AddItemToObject(root, "signal", write_signal(&job->signal_learned));
-    if (job->said)
-        cJSON_AddItemToObject(root, "log", cJSON_Duplicate(job->said, 1));
-    cJSON_AddStringToObject(mask, "from", job->mask_from);
+    if (in->method->find_in_signals)
+        cJSON_AddItemToObject(root, "signal", write_signal(&learned->signal));
+    if (learned->said)
+        cJSON_AddItemToObject(root, "log", cJSON_Duplicate(learned->said, 1));
+    cJSON_AddStringToObject(mask, "from", learned->mask_from);
     add_all(mask, "size", (double[]){(double)grid->size[0], (double)grid->size[1], (double)grid->size[2]}, 3);
     cJSON_AddStringToObject(mask, "runs", runs);
-    status = hot_report_save(job->context, root, path);
+    status = hot_report_save(run->context, root, path);
 cleanup:
     cJSON_Delete(root);
-    hot_context_free(job->context, runs);
+    hot_context_free(run->context, runs);
     return status;
 }
 
@@ -452,14 +444,14 @@ hot_status hot_run_learned_record(hot_context *context, const char *path, char *
     if (record)
         *record = NULL;
     HOT_NEED(context, path, record);
-    hot_run_job job = {.context = context, .options = {.learned = path}};
-    job.options.fit = &job.fit, job.options.peaks = &job.peaks, job.options.signal = &job.signal;
-    hot_status status = hot_run_learned_open(&job);
+    hot_run_state run = {.context = context, .inputs.options.learned = path};
+    run.inputs.options.fit = &run.inputs.fit;
+    hot_status status = hot_run_learned_open(&run);
     if (status == HOT_OK) {
-        const char *text = word(job.learned, "record");
+        const char *text = word(run.learned.file, "record");
         *record = hot_string_copy(context, text ? text : "");
         status = *record ? HOT_OK : HOT_ERROR_MEMORY;
     }
-    cJSON_Delete(job.learned);
+    cJSON_Delete(run.learned.file);
     return status;
 }

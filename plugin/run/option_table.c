@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,91 +13,50 @@
 #include "core/image.h"
 #include "dwi/fingerprint.h"
 #include "io/common/file_open.h"
+#include "learned.h"
 #include "resume.h"
 
-static const char *const constraints[] = {[HOT_CONSTRAINT_NONNEGATIVE] = "nonnegative", [HOT_CONSTRAINT_NONE] = "none",
-                                          [HOT_CONSTRAINT_HPSD] = "hpsd"};
-static const char *const kernels[] = {[HOT_KERNEL_RANK1] = "rank1", [HOT_KERNEL_DELTA] = "delta"};
-static const char *const shifts[] = {[HOT_SHIFT_ADAPTIVE] = "adaptive", [HOT_SHIFT_FIXED] = "fixed",
-                                     [HOT_SHIFT_NONE] = "none"};
-static const char *const noises[] = {[HOT_NOISE_AUTO] = "auto", [HOT_NOISE_RICIAN] = "rician",
-                                     [HOT_NOISE_GAUSSIAN] = "gaussian"};
+enum { BOTH = HOT_PART_KEEPS | HOT_MODEL_KEEPS, LEARNS = HOT_LEARNS | BOTH, FINDS = HOT_FINDS | BOTH,
+       LEARN = HOT_LEARN_TAKES };
 
-#define RUN(member) #member, NULL, HOT_OF_RUN, offsetof(hot_run_options, member)
-#define RUN_AS(member, option) #member, option, HOT_OF_RUN, offsetof(hot_run_options, member)
-#define FIT(member) #member, NULL, HOT_OF_FIT, offsetof(hot_fit_options, member)
-#define FIT_AS(member, option) #member, option, HOT_OF_FIT, offsetof(hot_fit_options, member)
-#define PEAKS(member) #member, NULL, HOT_OF_PEAKS, offsetof(hot_peaks_options, member)
-#define PEAKS_AS(member, option) #member, option, HOT_OF_PEAKS, offsetof(hot_peaks_options, member)
-#define SIGNAL(member) #member, NULL, HOT_OF_SIGNAL, offsetof(hot_signal_find_options, member)
-#define SIGNAL_AS(member, option) #member, option, HOT_OF_SIGNAL, offsetof(hot_signal_find_options, member)
-enum { BOTH = HOT_PART_KEEPS | HOT_MODEL_KEEPS, LEARNS = HOT_LEARNS | BOTH, FINDS = HOT_FINDS | BOTH };
-
+#define ROW(GROUP, member, option, type, use, shown) \
+    #member, option, HOT_OF_##GROUP, offsetof(struct_of_##GROUP, member), type, use, shown
+typedef hot_run_options struct_of_RUN;
+typedef hot_fit_options struct_of_FIT;
+typedef hot_peaks_options struct_of_PEAKS;
+typedef hot_signal_find_options struct_of_SIGNAL;
+#define F(word) #word
+#define E(word) "|" #word
+#define FLAG(GROUP, member, option, use, shown, label, help) \
+    {ROW(GROUP, member, #option, HOT_IS_FLAG, use, shown), NULL, NULL, 0, 0, help, 0},
+#define CHOICE(GROUP, member, option, type, use, shown, preset, label, help, words) \
+    {ROW(GROUP, member, #option, type, use, shown), words, words, 0, 0, help, 0},
+#define NUMBER(GROUP, member, option, use, shown, value, low, high, step, label, help) \
+    {ROW(GROUP, member, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, help, 0},
+#define COUNT(GROUP, member, option, type, use, shown, low, high, label, help) \
+    {ROW(GROUP, member, #option, type, use, shown), NULL, "N", low, high, help, 0},
+#define WORD(GROUP, member, option, type, use, shown, value, preset, label, help) \
+    {ROW(GROUP, member, #option, type, use, shown), "adaptive|fixed|none", value, 0, 0, help, 0},
+#define PAIR(GROUP, member, second, option, use, shown, value, low, high, step, label, help) \
+    {ROW(GROUP, member, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, help, \
+     offsetof(struct_of_##GROUP, second)}, \
+    {ROW(GROUP, second, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, NULL, 0},
+#define FILE_OPTION(GROUP, member, option, type, use, shown, value, suffixes, label, help) \
+    {ROW(GROUP, member, #option, type, use, shown), NULL, value, 0, 0, help, 0},
+#define IMAGE_OPTION FILE_OPTION
+#define COMMAND(GROUP, member, option, type, use, shown, value, low, high, help) \
+    {ROW(GROUP, member, option, type, use, shown), NULL, value, low, high, help, 0},
+#define MEMBER(GROUP, member, type, use, shown) \
+    {ROW(GROUP, member, "", type, use, shown), NULL, NULL, 0, 0, NULL, 0},
+#define HOT_OPTIONS_FILES
+#define HOT_OPTIONS_GRADIENTS
+#define HOT_OPTIONS_MASK
+#define HOT_OPTIONS_MODEL
+#define HOT_OPTIONS_DIRECTIONS
+#define HOT_OPTIONS_RESPONSE
+#define HOT_OPTIONS_REST
 static const hot_run_row table[] = {
-    {FIT(model), HOT_IS_TEXT, LEARNS, HOT_SHOWN, NULL},
-    {FIT(order), HOT_IS_INT, LEARNS, HOT_SHOWN, NULL},
-    {RUN(denoise), HOT_IS_FLAG, LEARNS, HOT_SHOWN, NULL},
-    {RUN(mask), HOT_IS_IMAGE, HOT_RESUMES | HOT_PART_KEEPS, HOT_SHOWN, NULL},
-    {RUN(response), HOT_IS_FILES, HOT_RESUMES | HOT_PART_KEEPS, HOT_SHOWN, NULL},
-    {RUN_AS(axial_diffusivity, "diffusivities"), HOT_IS_DOUBLE, LEARNS, HOT_SHOWN_DIFFUSIVITIES, NULL},
-    {RUN_AS(radial_diffusivity, "diffusivities"), HOT_IS_DOUBLE, LEARNS, HOT_SHOWN_DIFFUSIVITIES, NULL},
-    {FIT(regularise), HOT_IS_DOUBLE, FINDS, HOT_SHOWN_KNOWN, NULL},
-    {FIT(constraint), HOT_IS_NAME, FINDS, HOT_SHOWN_MSMT, constraints},
-    {FIT(kernel), HOT_IS_NAME, FINDS, HOT_SHOWN_MSMT, kernels},
-    {FIT(normalise), HOT_IS_FLAG, FINDS, HOT_SHOWN_MSMT, NULL},
-    {PEAKS(method), HOT_IS_TEXT, LEARNS, HOT_SHOWN, NULL},
-    {PEAKS(max_fibers), HOT_IS_INT, LEARNS, HOT_SHOWN, NULL},
-    {SIGNAL(noise_model), HOT_IS_NAME, LEARNS, HOT_SHOWN_SIGNAL, noises},
-    {PEAKS(threshold), HOT_IS_DOUBLE, FINDS, HOT_SHOWN_TENSORS, NULL},
-    {PEAKS(min_angle), HOT_IS_DOUBLE, FINDS, HOT_SHOWN_TENSORS, NULL},
-    {PEAKS(min_amplitude), HOT_IS_DOUBLE, FINDS, HOT_SHOWN_TENSORS, NULL},
-    {PEAKS(starts), HOT_IS_SIZE, FINDS, HOT_SHOWN_STARTS, NULL},
-    {PEAKS(shift), HOT_IS_NAME, FINDS, HOT_SHOWN_STARTS, shifts},
-    {PEAKS_AS(alpha, ""), HOT_IS_DOUBLE, HOT_FINDS, HOT_NOT_SHOWN, NULL}, /* shown in the place of a fixed shift */
-
-    {FIT(positive), HOT_IS_FLAG, FINDS, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(weighted, "weights"), HOT_IS_INT, FINDS, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(estimate_s0, "known_b0"), HOT_IS_FLAG, FINDS, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(directions, ""), HOT_IS_MEMORY, HOT_FINDS, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(direction_count, ""), HOT_IS_SIZE, HOT_FINDS, HOT_NOT_SHOWN, NULL},
-    {SIGNAL(sigma), HOT_IS_DOUBLE, LEARNS, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(order, ""), HOT_IS_INT, HOT_LEARNS, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(clean_response, ""), HOT_IS_FLAG, HOT_LEARNS, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(denoised, ""), HOT_IS_FLAG, HOT_LEARNS, HOT_NOT_SHOWN, NULL},
-    {SIGNAL(samples), HOT_IS_INT, FINDS, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(keep_cones, ""), HOT_IS_FLAG, HOT_RESUMES, HOT_NOT_SHOWN, NULL}, /* parts: the width of a row */
-    {RUN_AS(mask_in_memory, ""), HOT_IS_MEMORY, HOT_RESUMES, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(response, ""), HOT_IS_MEMORY, HOT_FINDS, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(tissues, ""), HOT_IS_MEMORY, HOT_FINDS, HOT_NOT_SHOWN, NULL},
-    {FIT_AS(tissue_count, ""), HOT_IS_SIZE, HOT_FINDS, HOT_NOT_SHOWN, NULL},
-    {RUN(learned), HOT_IS_FILES, HOT_RESUMES | HOT_PART_KEEPS, HOT_NOT_SHOWN, NULL},
-
-    /* In the sum of the data: their values, b-values and directions, or of the map where the data are known. */
-    {RUN_AS(input, "i"), HOT_IS_TEXT, BOTH, HOT_NOT_SHOWN, NULL},
-    {RUN(bval), HOT_IS_TEXT, BOTH, HOT_NOT_SHOWN, NULL},
-    {RUN_AS(bval, "grad"), HOT_IS_TEXT, BOTH, HOT_NOT_SHOWN, NULL},
-    {RUN(bvec), HOT_IS_TEXT, BOTH, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(sigma_map, ""), HOT_IS_MEMORY, 0, HOT_NOT_SHOWN, NULL},
-    /* Set by the run itself. */
-    {SIGNAL_AS(max_fibers, ""), HOT_IS_INT, 0, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(keep_maps, ""), HOT_IS_FLAG, 0, HOT_NOT_SHOWN, NULL},
-    {SIGNAL_AS(part, ""), HOT_IS_MEMORY, 0, HOT_NOT_SHOWN, NULL},
-    {PEAKS_AS(mask, ""), HOT_IS_MEMORY, 0, HOT_NOT_SHOWN, NULL},
-    /* Where results go, and how much of them; what a run of parts does. Which outputs there are shows in what is kept
-     * of a voxel, which resume.c has a look at. */
-    {RUN_AS(output, "o"), HOT_IS_TEXT, 0, HOT_NOT_SHOWN, NULL},
-    {RUN(force), HOT_IS_FLAG, 0, HOT_NOT_SHOWN, NULL},
-    {RUN(outputs), HOT_IS_TEXT, HOT_PART_KEEPS, HOT_NOT_SHOWN, NULL},
-    {RUN(report), HOT_IS_FLAG, HOT_PART_KEEPS, HOT_NOT_SHOWN, NULL},
-    {RUN(part), HOT_IS_INT, 0, HOT_NOT_SHOWN, NULL},
-    {RUN_AS(parts, ""), HOT_IS_INT, 0, HOT_NOT_SHOWN, NULL},
-    {RUN(merge), HOT_IS_TEXT, 0, HOT_NOT_SHOWN, NULL},
-    {RUN_AS(record, ""), HOT_IS_TEXT, 0, HOT_NOT_SHOWN, NULL},
-    {RUN_AS(learn, ""), HOT_IS_TEXT, 0, HOT_NOT_SHOWN, NULL},
-    {RUN(resume), HOT_IS_FLAG, 0, HOT_NOT_SHOWN, NULL},
-    /* Results are the same with any. */
-    {RUN(force_table), HOT_IS_FLAG, BOTH, HOT_NOT_SHOWN, NULL},
-    {RUN(memory), HOT_IS_SIZE, HOT_PART_KEEPS, HOT_NOT_SHOWN, NULL},
+#include "options.inc"
 };
 enum { ROWS = sizeof table / sizeof *table };
 
@@ -112,9 +72,54 @@ const void *hot_run_member(const hot_run_options *options, const hot_run_row *ro
 unsigned hot_run_option_use(const char *option)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (strcmp(table[i].option ? table[i].option : table[i].name, option) == 0)
+        if (strcmp(table[i].option, option) == 0)
             return table[i].use;
     return 0;
+}
+
+/* Which of "a|b|c" it is, from 0 on; -1 = none. */
+static int find_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (int i = 0; *words; i++, words += strcspn(words, "|"), words += *words == '|')
+        if (strcspn(words, "|") == length && strncmp(words, word, length) == 0)
+            return i;
+    return -1;
+}
+
+int hot_run_option_set(const hot_run_options *options, const hot_run_row *row, const char *word,
+                       const double *numbers)
+{
+    void *at = (void *)(uintptr_t)hot_run_member(options, row);
+    hot_run_options *run = (hot_run_options *)(uintptr_t)options;
+    hot_peaks_options *peaks = (hot_peaks_options *)(uintptr_t)options->peaks;
+    const int which = row->words && word ? find_word(row->words, word) : -1;
+    int end = 0;
+    if (at == &run->part)
+        return sscanf(word, "%9d/%9d%n", &run->part, &run->parts, &end) == 2 && word[end] == '\0' && run->part >= 1 &&
+               run->part <= run->parts;
+    if (at == &peaks->shift)
+        return hot_shift_parse(word, &peaks->shift, &peaks->alpha) && peaks->alpha >= 0;
+    switch (row->type) {
+    case HOT_IS_FLAG: *(int *)at = 1; break;
+    case HOT_IS_INT: *(int *)at = row->words ? atoi(word) : (int)numbers[0]; break; /* auto: 0 */
+    case HOT_IS_SIZE: *(size_t *)at = (size_t)numbers[0]; break;
+    case HOT_IS_DOUBLE:
+        *(double *)at = numbers[0] == 0 && !row->second ? HOT_ZERO : numbers[0];
+        if (row->second)
+            *(double *)(void *)((char *)run + row->second) = numbers[1];
+        break;
+    case HOT_IS_NAME:
+        *(int *)at = which;
+        if (at == &options->fit->weighted)
+            *(int *)at = which == 0 ? 1 : HOT_ZERO;
+        break;
+    case HOT_IS_TEXT: case HOT_IS_IMAGE: case HOT_IS_FILES:
+        *(const char **)at = row->words && strcmp(word, "auto") == 0 ? NULL : word;
+        break;
+    case HOT_IS_MEMORY: return 0;
+    }
+    return !row->words || which >= 0;
 }
 
 /* ---- Contents -------------------------------------------------------------------------------------------------- */
@@ -213,23 +218,24 @@ static uint64_t sum_memory(const hot_run_options *o, const hot_run_row *row)
     return sum;
 }
 
-hot_status hot_run_sum_data(hot_run_job *job)
+hot_status hot_run_sum_data(hot_run_state *run)
 {
-    const hot_run_options *o = &job->options;
-    if (!o->resume && !o->learn && !job->learned && !o->parts && !o->merge)
+    hot_run_inputs *in = &run->inputs;
+    const hot_run_options *o = &in->options;
+    if (!o->resume && !o->learn && !run->learned.file && !o->parts && !o->merge)
         return HOT_OK;
-    hot_status status = hot_dwi_fingerprint(job->context, job->dwi, &job->data_sum);
+    hot_status status = hot_dwi_fingerprint(run->context, in->dwi, &in->data_sum);
     if (status == HOT_OK && o->signal->sigma_map)
-        job->data_sum = hot_fingerprint_bytes(job->data_sum, o->signal->sigma_map,
-                                              hot_grid_voxels(hot_dwi_grid(job->dwi)) * sizeof *o->signal->sigma_map);
-    return status == HOT_OK ? hot_run_resume_check(job) : status;
+        in->data_sum = hot_fingerprint_bytes(in->data_sum, o->signal->sigma_map,
+                                             hot_grid_voxels(hot_dwi_grid(in->dwi)) * sizeof *o->signal->sigma_map);
+    return status == HOT_OK ? hot_run_resume_check(run) : status;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------------------------- */
 
-static hot_status value_of(const hot_run_job *job, const hot_run_row *row, cJSON **value)
+static hot_status value_of(const hot_run_state *run, const hot_run_row *row, cJSON **value)
 {
-    const hot_run_options *o = &job->options;
+    const hot_run_options *o = &run->inputs.options;
     const void *at = hot_run_member(o, row);
     const char *const text = row->type >= HOT_IS_TEXT && row->type <= HOT_IS_FILES ? *(const char *const *)at : NULL;
     uint64_t sum = 0;
@@ -245,32 +251,56 @@ static hot_status value_of(const hot_run_job *job, const hot_run_row *row, cJSON
     case HOT_IS_IMAGE:
     case HOT_IS_FILES:
         if (text)
-            status = row->type == HOT_IS_IMAGE ? sum_image(job->context, row->name, text, &sum)
-                                               : sum_files(job->context, row->name, text, &sum);
+            status = row->type == HOT_IS_IMAGE ? sum_image(run->context, row->name, text, &sum)
+                                               : sum_files(run->context, row->name, text, &sum);
         *value = text ? hot_run_sum_text(sum) : cJSON_CreateString("");
     }
     return status;
 }
 
-hot_status hot_run_describe_options(const hot_run_job *job, unsigned use, cJSON **object)
+/* Beside the options. Returns whether there was memory for all. */
+static int add_rest(const hot_run_state *run, unsigned use, cJSON *object)
+{
+    const hot_mask *mask = run->learned.mask;
+    int fine = cJSON_AddStringToObject(object, "version", hot_version()) &&
+               cJSON_AddNumberToObject(object, "seed", (double)hot_context_seed(run->context));
+    if (use & HOT_RESUMES)
+        return fine && cJSON_AddBoolToObject(object, "maps", !run->inputs.without_maps) &&
+               cJSON_AddBoolToObject(object, "tensors", !run->inputs.without_tensors) &&
+               cJSON_AddNumberToObject(object, "device", hot_context_device(run->context));
+    if (mask)
+        fine &= cJSON_AddItemToObject(object, "mask_sum", hot_run_sum_text(hot_fingerprint_bytes(
+            0, mask->bytes, hot_grid_voxels(&mask->grid))));
+    if ((use & HOT_FINDS) && run->inputs.method)
+        fine &= cJSON_AddItemToObject(object, "priors", hot_run_sum_text(hot_run_learned_sum(run))) &&
+                cJSON_AddItemToObject(object, "noise", hot_run_exact(run->learned.sigma));
+    return fine;
+}
+
+hot_status hot_run_describe(const hot_run_state *run, unsigned use, cJSON **object)
 {
     static const char *const groups[] = {"run_", "fit_", "peaks_", "signal_"}; /* which share some names */
     hot_status status = HOT_OK;
     *object = cJSON_CreateObject();
+    if (run->inputs.data_sum && !(use & HOT_RESUMES) && /* first: what else differs may come of it */
+        !cJSON_AddItemToObject(*object, "data", hot_run_sum_text(run->inputs.data_sum)))
+        status = hot_context_fail(run->context, HOT_ERROR_MEMORY, "out of memory for options");
     for (size_t i = 0; i < ROWS && status == HOT_OK; i++) {
         char name[64];
         cJSON *value = NULL;
-        if (!(table[i].use & use))
+        if (!(table[i].use & use & (HOT_LEARNS | HOT_FINDS | HOT_RESUMES)))
             continue;
         snprintf(name, sizeof name, "%s%s", cJSON_HasObjectItem(*object, table[i].name) ? groups[table[i].group] : "",
                  table[i].name);
-        status = value_of(job, &table[i], &value);
+        status = value_of(run, &table[i], &value);
         if (!cJSON_AddItemToObject(*object, name, value)) {
             cJSON_Delete(value);
-            status = status == HOT_OK ? hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for options")
+            status = status == HOT_OK ? hot_context_fail(run->context, HOT_ERROR_MEMORY, "out of memory for options")
                                       : status;
         }
     }
+    if (status == HOT_OK && !add_rest(run, use, *object))
+        status = hot_context_fail(run->context, HOT_ERROR_MEMORY, "out of memory for options");
     if (status != HOT_OK) {
         cJSON_Delete(*object);
         *object = NULL;
@@ -278,27 +308,33 @@ hot_status hot_run_describe_options(const hot_run_job *job, unsigned use, cJSON 
     return status;
 }
 
-int hot_run_differ(const cJSON *here, const cJSON *there, char *text, size_t size)
+static int items_differ(const cJSON *here, const cJSON *there, char *text, size_t size)
 {
     const cJSON *item;
     int differ = 0;
     cJSON_ArrayForEach(item, here) {
-        const cJSON *other = cJSON_GetObjectItemCaseSensitive(there, item->string);
-        if (cJSON_IsObject(item) && cJSON_IsObject(other)) {
-            if (hot_run_differ(item, other, text, size))
-                return 1;
-            continue;
-        }
-        char *now = hot_report_line(item), *before = hot_report_line(other);
-        if (!now || strcmp(now, before ? before : "") != 0) {
+        char *now = hot_report_line(item);
+        char *before = hot_report_line(cJSON_GetObjectItemCaseSensitive(there, item->string));
+        differ = !now || strcmp(now, before ? before : "") != 0;
+        if (differ)
             snprintf(text, size, "%s is %s here and was %s", item->string, now ? now : "not known",
                      before ? before : "not noted");
-            differ = 1;
-        }
         cJSON_free(now);
         cJSON_free(before);
         if (differ)
             break;
     }
+    return differ;
+}
+
+int hot_run_differ(const cJSON *here, const cJSON *there, char *text, size_t size)
+{
+    char *line = hot_report_line(here); /* numbers print otherwise before they are read */
+    cJSON *read = line ? cJSON_Parse(line) : NULL;
+    const int differ = read ? items_differ(read, there, text, size) : 1;
+    if (!read)
+        snprintf(text, size, "out of memory");
+    cJSON_Delete(read);
+    cJSON_free(line);
     return differ;
 }

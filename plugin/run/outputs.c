@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dwi/scheme.h"
-#include "fibers/signal_samples.h"
+#include "fibers/signal_posterior.h"
 #include "io/map_save.h"
 
 /* The largest b-value, s/mm^2, whose signals FA and MD are fitted to. */
@@ -19,7 +19,7 @@ typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 /* What must be so for it to be there. */
 typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENOISING, TISSUES } needs;
 
-typedef hot_status writer(hot_run_job *job, const char *path);
+typedef hot_status writer(hot_run_state *run, const char *path);
 static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_free_water, write_isotropic, write_mask,
     write_noise, write_noise_sd, write_peaks_fod, write_picture, write_probability, write_residual, write_response,
     write_samples, write_tensors, write_tissue_sh, write_tissues;
@@ -233,53 +233,60 @@ int hot_run_outputs_spare_maps(hot_run_outputs set)
 
 /* ---- Making them ------------------------------------------------------------------------------------------- */
 
-static int wanted(const hot_run_job *job, writer *write)
+static int wanted(const hot_run_state *run, writer *write)
 {
     for (int i = 0; i < OUTPUTS; i++)
         if (outputs[i].write == write)
-            return job->outputs >> i & 1;
+            return run->inputs.outputs >> i & 1;
     return 0;
 }
 
 /* The mean b=0 image: what the picture is drawn on, and what amplitudes of an fODF are relative to. */
-static hot_status make_background(hot_run_job *job)
+static hot_status make_background(hot_run_state *run)
 {
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
-    if (!hot_dwi_has_b0(job->dwi))
+    hot_run_inputs *in = &run->inputs;
+    hot_run_results *results = &run->results;
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(in->dwi));
+    if (!hot_dwi_has_b0(in->dwi))
         return HOT_OK; /* drawn on the fibres' amplitude then */
-    job->background = hot_context_alloc(job->context, voxels, sizeof *job->background);
-    hot_status status = job->background ? hot_export_background(job->context, job->dwi, job->background)
+    results->background = hot_context_alloc(run->context, voxels, sizeof *results->background);
+    hot_status status = results->background ? hot_export_background(run->context, in->dwi, results->background)
                                         : HOT_ERROR_MEMORY;
     for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++)
-        if (!isfinite(job->background[voxel]))
-            job->background[voxel] = 0;
+        if (!isfinite(results->background[voxel]))
+            results->background[voxel] = 0;
     return status;
 }
 
-hot_status hot_run_outputs_prepare(hot_run_job *job)
+hot_status hot_run_outputs_prepare(hot_run_state *run)
 {
+    hot_run_inputs *in = &run->inputs;
+    hot_run_results *results = &run->results;
     hot_status status = HOT_OK;
-    if (!hot_run_outputs_spare_signals(job->outputs))
-        status = hot_diffusion_tensor_fit(job->context, job->dwi, job->mask, tensor_b_max, &job->diffusion_tensors);
-    if (status == HOT_OK && (wanted(job, write_picture) || wanted(job, write_peaks_fod) || wanted(job, write_b0)))
-        status = make_background(job);
-    if (status == HOT_OK && wanted(job, write_peaks_fod))
-        status = hot_fiber_field_fod_amplitude(job->context, job->fibers, job->response,
-                                               hot_dwi_outer_volumes(job->dwi), job->background, &job->peaks_fod);
+    if (!hot_run_outputs_spare_signals(in->outputs))
+        status = hot_diffusion_tensor_fit(run->context, in->dwi, run->learned.mask, tensor_b_max,
+                                          &results->diffusion_tensors);
+    if (status == HOT_OK && (wanted(run, write_picture) || wanted(run, write_peaks_fod) || wanted(run, write_b0)))
+        status = make_background(run);
+    if (status == HOT_OK && wanted(run, write_peaks_fod))
+        status = hot_fiber_field_fod_amplitude(run->context, results->fibers, run->learned.response,
+                                               hot_dwi_outer_volumes(in->dwi), results->background,
+                                               &results->peaks_fod);
     return status;
 }
 
-static hot_status write_b0(hot_run_job *job, const char *path)
+static hot_status write_b0(hot_run_state *run, const char *path)
 {
-    const hot_grid *grid = hot_fiber_field_grid(job->fibers);
-    return job->background ? hot_map_save(job->context, grid, job->background, 1, NULL, path) : HOT_OK;
+    hot_run_results *results = &run->results;
+    const hot_grid *grid = hot_fiber_field_grid(results->fibers);
+    return results->background ? hot_map_save(run->context, grid, results->background, 1, NULL, path) : HOT_OK;
 }
 
 /* A map of the method signal that is written under its own name. */
 #define WRITE_SIGNAL_MAP(name)                                                                                         \
-    static hot_status write_##name(hot_run_job *job, const char *path)                                                 \
+    static hot_status write_##name(hot_run_state *run, const char *path)                                               \
     {                                                                                                                  \
-        return hot_signal_map_save(job->context, &job->maps, #name, path);                                             \
+        return hot_signal_map_save(run->context, &run->results.maps, #name, path);                                     \
     }
 WRITE_SIGNAL_MAP(cone)
 WRITE_SIGNAL_MAP(cone_axes)
@@ -289,35 +296,35 @@ WRITE_SIGNAL_MAP(isotropic)
 WRITE_SIGNAL_MAP(noise_sd)
 WRITE_SIGNAL_MAP(probability)
 
-static hot_status write_samples(hot_run_job *job, const char *path)
+static hot_status write_samples(hot_run_state *run, const char *path)
 {
-    return hot_signal_samples_save(job->context, &job->maps, job->mask, path);
+    return hot_signal_samples_save(run->context, &run->results.maps, run->learned.mask, path);
 }
 
-static hot_status write_mask(hot_run_job *job, const char *path)
+static hot_status write_mask(hot_run_state *run, const char *path)
 {
-    return hot_mask_save(job->context, job->mask, path);
+    return hot_mask_save(run->context, run->learned.mask, path);
 }
 
-static hot_status write_noise(hot_run_job *job, const char *path)
+static hot_status write_noise(hot_run_state *run, const char *path)
 {
-    return hot_map_save(job->context, hot_fiber_field_grid(job->fibers), job->noise, 1, NULL, path);
+    return hot_map_save(run->context, hot_fiber_field_grid(run->results.fibers), run->learned.noise, 1, NULL, path);
 }
 
-static hot_status write_peaks_fod(hot_run_job *job, const char *path)
+static hot_status write_peaks_fod(hot_run_state *run, const char *path)
 {
-    return hot_fiber_field_save(job->context, job->peaks_fod, path);
+    return hot_fiber_field_save(run->context, run->results.peaks_fod, path);
 }
 
-static hot_status write_picture(hot_run_job *job, const char *path)
+static hot_status write_picture(hot_run_state *run, const char *path)
 {
-    return hot_export_picture(job->context, job->fibers, job->background, path);
+    return hot_export_picture(run->context, run->results.fibers, run->results.background, path);
 }
 
 /* A file of the folder for each tissue but white matter: BEFOREgmBEHIND, BEFOREcsfBEHIND. Two tissues: the other one is
  * taken to be CSF. */
-static hot_status write_others(hot_run_job *job, size_t others, const char *before, const char *behind,
-                               hot_status write(hot_run_job *, size_t tissue, const char *path))
+static hot_status write_others(hot_run_state *run, size_t others, const char *before, const char *behind,
+                               hot_status write(hot_run_state *, size_t tissue, const char *path))
 {
     hot_status status = HOT_OK;
     for (size_t t = 1; t <= others && status == HOT_OK; t++) {
@@ -326,74 +333,77 @@ static hot_status write_others(hot_run_job *job, size_t others, const char *befo
             snprintf(name, sizeof name, "%s%s%s", before, t == others ? "csf" : "gm", behind);
         else
             snprintf(name, sizeof name, "%stissue_%zu%s", before, t + 1, behind);
-        char *path = hot_folder_file(job->context, &job->folder, name);
-        status = path ? write(job, t, path) : HOT_ERROR_MEMORY;
-        hot_context_free(job->context, path);
+        char *path = hot_folder_file(run->context, &run->folder, name);
+        status = path ? write(run, t, path) : HOT_ERROR_MEMORY;
+        hot_context_free(run->context, path);
     }
     return status;
 }
 
-static hot_status write_other_response(hot_run_job *job, size_t tissue, const char *path)
+static hot_status write_other_response(hot_run_state *run, size_t tissue, const char *path)
 {
-    return hot_response_save(job->context, job->tissues[tissue - 1], path);
+    return hot_response_save(run->context, run->learned.tissues[tissue - 1], path);
 }
 
-static hot_status write_response(hot_run_job *job, const char *path)
+static hot_status write_response(hot_run_state *run, const char *path)
 {
-    hot_status status = hot_response_save(job->context, job->response, path);
-    return status == HOT_OK ? write_others(job, job->tissue_count, "response_", ".txt", write_other_response) : status;
+    hot_status status = hot_response_save(run->context, run->learned.response, path);
+    return status == HOT_OK ? write_others(run, run->learned.tissue_count, "response_", ".txt", write_other_response)
+                            : status;
 }
 
-static hot_status write_other_sh(hot_run_job *job, size_t tissue, const char *path)
+static hot_status write_other_sh(hot_run_state *run, size_t tissue, const char *path)
 {
-    return hot_tensor_field_save_tissue_sh(job->context, job->tensors, tissue, path);
+    return hot_tensor_field_save_tissue_sh(run->context, run->results.tensors, tissue, path);
 }
 
-static hot_status write_tissue_sh(hot_run_job *job, const char *path)
+static hot_status write_tissue_sh(hot_run_state *run, const char *path)
 {
-    hot_status status = hot_tensor_field_save_tissue_sh(job->context, job->tensors, 0, path);
-    const size_t others = hot_tensor_field_tissues(job->tensors) - 1;
-    return status == HOT_OK ? write_others(job, others, "", ".nii.gz", write_other_sh) : status;
+    hot_status status = hot_tensor_field_save_tissue_sh(run->context, run->results.tensors, 0, path);
+    const size_t others = hot_tensor_field_tissues(run->results.tensors) - 1;
+    return status == HOT_OK ? write_others(run, others, "", ".nii.gz", write_other_sh) : status;
 }
 
-static hot_status write_residual(hot_run_job *job, const char *path)
+static hot_status write_residual(hot_run_state *run, const char *path)
 {
-    return hot_tensor_field_save_residual(job->context, job->tensors, path);
+    return hot_tensor_field_save_residual(run->context, run->results.tensors, path);
 }
 
-static hot_status write_tissues(hot_run_job *job, const char *path)
+static hot_status write_tissues(hot_run_state *run, const char *path)
 {
-    return hot_tensor_field_save_tissues(job->context, job->tensors, path);
+    return hot_tensor_field_save_tissues(run->context, run->results.tensors, path);
 }
 
-static hot_status write_tensors(hot_run_job *job, const char *path)
+static hot_status write_tensors(hot_run_state *run, const char *path)
 {
-    return hot_tensor_field_save(job->context, job->tensors, path);
+    return hot_tensor_field_save(run->context, run->results.tensors, path);
 }
 
-static hot_status write_one(hot_run_job *job, const output *o, const char *path)
+static hot_status write_one(hot_run_state *run, const output *o, const char *path)
 {
+    hot_run_results *results = &run->results;
     if (o->source == OWN)
-        return o->write(job, path);
+        return o->write(run, path);
     const hot_export_format *exporter = hot_export_format_find(o->format, NULL);
     if (!exporter)
-        return hot_context_fail(job->context, HOT_ERROR_ARGUMENT, "this build has no exporter '%s'", o->format);
+        return hot_context_fail(run->context, HOT_ERROR_ARGUMENT, "this build has no exporter '%s'", o->format);
     if (o->source == DIRECTIONS)
-        return exporter->write(job->context, job->fibers, path);
-    return exporter->write_tensors(job->context, o->source == TENSORS ? job->tensors : job->diffusion_tensors, path);
+        return exporter->write(run->context, results->fibers, path);
+    return exporter->write_tensors(run->context, o->source == TENSORS ? results->tensors : results->diffusion_tensors,
+                                   path);
 }
 
-hot_status hot_run_outputs_write(hot_run_job *job)
+hot_status hot_run_outputs_write(hot_run_state *run)
 {
     hot_status status = HOT_OK;
     for (int i = 0; i < OUTPUTS && status == HOT_OK; i++) {
-        if (!(job->outputs >> i & 1))
+        if (!(run->inputs.outputs >> i & 1))
             continue;
-        status = hot_context_progress(job->context, "writing", (double)i / OUTPUTS);
-        char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, outputs[i].file) : NULL;
+        status = hot_context_progress(run->context, "writing", (double)i / OUTPUTS);
+        char *path = status == HOT_OK ? hot_folder_file(run->context, &run->folder, outputs[i].file) : NULL;
         if (status == HOT_OK)
-            status = path ? write_one(job, &outputs[i], path) : HOT_ERROR_MEMORY;
-        hot_context_free(job->context, path);
+            status = path ? write_one(run, &outputs[i], path) : HOT_ERROR_MEMORY;
+        hot_context_free(run->context, path);
     }
-    return status == HOT_OK ? hot_context_progress(job->context, "writing", 1) : status;
+    return status == HOT_OK ? hot_context_progress(run->context, "writing", 1) : status;
 }

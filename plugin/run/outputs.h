@@ -24,12 +24,12 @@ int hot_run_outputs_want_cones(hot_run_outputs set);
 
 /* What needs the data, before they are freed: the tensors of FA and MD, amplitudes relative to the b=0 signal, the
  * background of the picture. */
-hot_status hot_run_outputs_prepare(hot_run_job *job);
+hot_status hot_run_outputs_prepare(hot_run_state *run);
 
 /* Whether a run may leave a file of this name, from its folder on. */
 int hot_run_output_known(const char *file);
 
 /* Writes them into the job's folder. */
-hot_status hot_run_outputs_write(hot_run_job *job);
+hot_status hot_run_outputs_write(hot_run_state *run);
 
 #endif

@@ -1,68 +1,24 @@
-/* The file of a part is an NRRD of a row of floats per voxel (directions, flags, residual and what else there is), with
- * its description as JSON in a key. */
+/* See parts.h. Shares are of one size, in the order of the mask. */
 #include "parts.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/arguments.h"
 #include "common/entry.h"
 #include "io/common/file_open.h"
-#include "io/common/output.h"
 #include "model/model.h"
 #include "option_table.h"
-#include "resume.h"
-#include "rows.h"
 
-enum { PARTS_MOST = 100000, HEAD_MOST = 1 << 20, LINES_MOST = 20 };
-static const char key[] = "hotfiber_part:=";
+enum { MAX_PARTS = 100000 };
 
 /* Voxels of the mask from .. to - 1 belong to part number 1 ... parts. */
 static void find_share(const hot_mask *mask, int part, int parts, size_t *from, size_t *to)
 {
     *from = (size_t)((double)mask->inside * (part - 1) / parts);
     *to = part == parts ? mask->inside : (size_t)((double)mask->inside * part / parts);
-}
-
-/* ---- One part -------------------------------------------------------------------------------------------------- */
-
-static hot_status keep(void *user, const hot_signal_found *found)
-{
-    hot_run_job *job = user;
-    hot_run_column columns[HOT_RUN_COLUMNS];
-    size_t n = 0;
-    job->part_width = hot_run_columns(found, columns);
-    job->part_rows = hot_context_alloc(job->context, job->share->inside, job->part_width * sizeof *job->part_rows);
-    for (size_t v = 0; job->part_rows && n < job->share->inside; v++)
-        if (job->share->bytes[v])
-            hot_run_take_row(columns, v, job->part_rows + job->part_width * n++);
-    return job->part_rows ? HOT_OK : HOT_ERROR_MEMORY;
-}
-
-hot_status hot_run_part_keep_fibers(hot_run_job *job)
-{
-    return keep(job, &(hot_signal_found){.max_fibers = job->fibers->max_fibers, .peaks = job->fibers->peaks});
-}
-
-hot_status hot_run_part_choose(hot_run_job *job)
-{
-    if (job->options.parts == 0)
-        return HOT_OK;
-    hot_status status = hot_mask_copy(job->context, job->mask, &job->mask->grid, &job->share);
-    size_t from, to, n = 0;
-    find_share(job->mask, job->options.part, job->options.parts, &from, &to);
-    for (size_t v = 0; status == HOT_OK && v < hot_grid_voxels(&job->mask->grid); v++)
-        if (job->mask->bytes[v]) {
-            job->share->bytes[v] = n >= from && n < to;
-            n++;
-        }
-    if (status == HOT_OK)
-        job->result.voxels = job->share->inside = to - from;
-    return status;
 }
 
 /* parts/part-3-of-16.nrrd */
@@ -75,95 +31,68 @@ static char *file_name(hot_context *context, const char *folder, int part, int p
     return name;
 }
 
-static int is_little(void)
-{
-    const uint16_t one = 1;
-    return *(const unsigned char *)&one;
-}
+/* ---- One part -------------------------------------------------------------------------------------------------- */
 
-static hot_status put_part(hot_context *context, FILE *file, const void *what)
+hot_status hot_run_part_choose(hot_run_state *run)
 {
-    const hot_run_job *job = what;
-    cJSON *about = cJSON_CreateObject();
-    cJSON_AddNumberToObject(about, "part", job->options.part);
-    cJSON_AddNumberToObject(about, "parts", job->options.parts);
-    cJSON_AddNumberToObject(about, "flagged", (double)job->result.flagged);
-    cJSON *work = hot_run_describe_work(job);
-    cJSON_AddItemToObject(about, "made_of", work);
-    if (job->options.record)
-        cJSON_AddStringToObject(about, "record", job->options.record);
-    char *text = work ? hot_report_line(about) : NULL;
-    cJSON_Delete(about);
-    if (!text)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for a part");
-    fprintf(file, "NRRD0004\ntype: float\ndimension: 2\nsizes: %zu %zu\nendian: %s\nencoding: raw\n%s",
-            job->part_width, job->share->inside, is_little() ? "little" : "big", key);
-    for (const char *at = text; *at; at++) /* a key's value has backslashes escaped */
-        fputs(*at == '\\' ? "\\\\" : (const char[]){*at, '\0'}, file);
-    fputs("\n\n", file);
-    fwrite(job->part_rows, sizeof *job->part_rows, job->share->inside * job->part_width, file);
-    cJSON_free(text);
-    return HOT_OK;
-}
-
-hot_status hot_run_part_save(hot_run_job *job)
-{
-    char *name = file_name(job->context, job->options.output, job->options.part, job->options.parts);
-    hot_status status = name ? hot_output_write(job->context, name, put_part, job) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, name);
+    const hot_mask *mask = run->learned.mask;
+    if (run->inputs.options.parts == 0)
+        return HOT_OK;
+    hot_status status = hot_mask_copy(run->context, mask, &mask->grid, &run->share);
+    size_t from, to, n = 0;
+    find_share(mask, run->inputs.options.part, run->inputs.options.parts, &from, &to);
+    for (size_t v = 0; status == HOT_OK && v < hot_grid_voxels(&mask->grid); v++)
+        if (mask->bytes[v]) {
+            run->share->bytes[v] = n >= from && n < to;
+            n++;
+        }
+    if (status == HOT_OK)
+        run->results.counts.voxels = run->share->inside = to - from;
     return status;
+}
+
+static hot_status begin_part(hot_run_state *run, size_t width)
+{
+    const hot_run_options *o = &run->inputs.options;
+    cJSON *about = cJSON_CreateObject(), *made_of = NULL;
+    FILE *file = NULL;
+    char *name = file_name(run->context, o->output, o->part, o->parts);
+    hot_status status = name ? hot_run_describe(run, HOT_LEARNS | HOT_FINDS, &made_of) : HOT_ERROR_MEMORY;
+    cJSON_AddItemToObject(about, "made_of", made_of);
+    if (o->record)
+        cJSON_AddStringToObject(about, "record", o->record);
+    if (status == HOT_OK)
+        status = hot_output_begin(run->context, name, &run->part);
+    if (status == HOT_OK)
+        status = hot_output_file(run->context, &run->part, &file);
+    if (status == HOT_OK)
+        status = hot_run_store_begin(run->context, file, about, width, run->share->inside);
+    cJSON_Delete(about);
+    hot_context_free(run->context, name);
+    return status;
+}
+
+static hot_status save_slab(void *user, const hot_signal_output *found, size_t first, size_t count)
+{
+    hot_run_state *run = user;
+    hot_status status = run->part.file ? HOT_OK : begin_part(run, hot_run_row_width(found));
+    return status == HOT_OK ? hot_run_store_save(run->context, run->part.file, found, run->share->bytes, first, count)
+                            : status;
+}
+
+hot_status hot_run_part_save(hot_run_state *run)
+{
+    hot_status status = run->part.file ? HOT_OK : begin_part(run, 0); /* no voxel is left for it */
+    return status == HOT_OK ? hot_output_commit(run->context, &run->part) : status;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------------------------- */
 
-typedef struct part_file {
-    FILE *file;
-    cJSON *about;
-    size_t width, count;
-} part_file;
-
-static void close_part(part_file *part)
+static hot_status open_part(hot_context *context, const char *name, hot_run_store *store)
 {
-    if (part->file)
-        fclose(part->file);
-    cJSON_Delete(part->about);
-    memset(part, 0, sizeof *part);
-}
-
-/* The head of a part's file; what follows are its rows. */
-static hot_status open_part(hot_context *context, const char *name, part_file *part)
-{
-    size_t length = 0, fields = 0, lines = 0;
-    memset(part, 0, sizeof *part);
-    hot_status status = hot_file_open(context, name, HOT_FILE_FOUND, &part->file);
-    if (status != HOT_OK)
-        return status;
-    char *line = hot_context_alloc(context, HEAD_MOST, 1);
-    if (!line) {
-        close_part(part);
-        return HOT_ERROR_MEMORY;
-    }
-    while (lines++ < LINES_MOST && (length = hot_file_line(part->file, line, HEAD_MOST)) > 1) {
-        fields += strcmp(line, "NRRD0004") == 0 || strcmp(line, "type: float") == 0 ||
-            strcmp(line, is_little() ? "endian: little" : "endian: big") == 0;
-        if (strncmp(line, "sizes: ", 7) == 0)
-            fields += sscanf(line + 7, "%zu %zu", &part->width, &part->count) == 2;
-        if (strncmp(line, key, strlen(key)) != 0)
-            continue;
-        char *to = line + strlen(key);
-        for (const char *at = to; *at; at++) {
-            at += at[0] == '\\' && at[1] == '\\';
-            *to++ = *at;
-        }
-        *to = '\0';
-        cJSON_Delete(part->about); /* a file that is not ours may say it twice */
-        part->about = hot_report_parse(line + strlen(key), strlen(line + strlen(key)));
-    }
-    hot_context_free(context, line);
-    if (fields == 4 && length == 1 && cJSON_IsObject(part->about))
-        return HOT_OK;
-    close_part(part);
-    return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a part of a run on this kind of machine", name);
+    FILE *file = NULL;
+    hot_status status = hot_file_open(context, name, HOT_FILE_FOUND, &file);
+    return status == HOT_OK ? hot_run_store_open(context, file, name, store) : status;
 }
 
 /* How many parts the files of a folder are of; 0 = there is none, negative = of several runs. */
@@ -174,7 +103,7 @@ static int count_parts(const char *folder)
     for (struct dirent *entry; open && (entry = readdir(open));) {
         int part, of, end = 0;
         if (sscanf(entry->d_name, "part-%d-of-%d.nrrd%n", &part, &of, &end) == 2 && end > 0 && !entry->d_name[end] &&
-            of > 0 && of <= PARTS_MOST)
+            of > 0 && of <= MAX_PARTS)
             parts = parts == 0 || parts == of ? of : -1;
     }
     if (open)
@@ -208,100 +137,99 @@ static hot_status find_parts(hot_context *context, const char *folder, int *part
     return HOT_OK;
 }
 
-/* The rows of one part to their voxels, from voxel *at on, which is moved behind them. */
-static hot_status recall_part(hot_run_job *job, int part, int parts, const hot_run_column columns[HOT_RUN_COLUMNS],
-                              size_t width, size_t *at)
+/* Opens the next part that has voxels; it must be of this run. */
+static hot_status open_next(hot_run_state *run, const hot_signal_output *found)
 {
-    hot_context *context = job->context;
-    size_t from, to, done = 0;
-    part_file open;
-    char *made_of = NULL, *name = file_name(context, job->options.merge, part, parts);
-    float *row = hot_context_alloc(context, width, sizeof *row);
-    find_share(job->mask, part, parts, &from, &to);
-    hot_status status = name && row ? open_part(context, name, &open) : HOT_ERROR_MEMORY;
-    if (status != HOT_OK)
-        goto cleanup;
-    made_of = hot_report_line(cJSON_GetObjectItemCaseSensitive(open.about, "made_of"));
-    const char *first = job->parts_of ? job->parts_of : made_of;
-    if (open.width != width || open.count != to - from || !made_of || strcmp(first, made_of) != 0)
-        status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "'%s' is of another run than the other parts, or of other data; make it again", name);
-    if (!job->parts_of) {
-        job->parts_of = made_of;
-        made_of = NULL;
-    }
-    for (; status == HOT_OK && done < open.count; ++*at) {
-        if (!job->mask->bytes[*at])
-            continue;
-        if (fread(row, sizeof *row, width, open.file) != width)
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends after %zu of %zu voxels; make it again",
-                                      name, done, open.count);
-        else
-            hot_run_give_row(columns, *at, row);
-        done++;
-    }
-    close_part(&open);
-cleanup:
-    cJSON_free(made_of);
-    hot_context_free(context, row);
+    hot_context *context = run->context;
+    char how[256] = "its rows are others";
+    size_t from = 0, to = 0;
+    cJSON *made_of = NULL;
+    hot_run_store_close(&run->store);
+    while (from == to)
+        find_share(run->learned.mask, ++run->part_number, run->part_count, &from, &to);
+    char *name = file_name(context, run->inputs.options.merge, run->part_number, run->part_count);
+    hot_status status = name ? open_part(context, name, &run->store) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_run_describe(run, HOT_LEARNS | HOT_FINDS, &made_of);
+    if (status == HOT_OK &&
+        (hot_run_differ(made_of, cJSON_GetObjectItemCaseSensitive(run->store.about, "made_of"), how, sizeof how) ||
+         run->store.count != to - from || run->store.width != hot_run_row_width(found)))
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' was made of other data, or with other options, than "
+                                  "are here now: %s; make it again", name, how);
+    run->part_left = to - from;
+    cJSON_Delete(made_of);
     hot_context_free(context, name);
-    return status == HOT_OK ? hot_context_progress(context, "merging", (double)part / parts) : status;
+    return status == HOT_OK ? hot_context_progress(context, "merging", (double)run->part_number / run->part_count)
+                            : status;
 }
 
-static hot_status recall(void *user, hot_signal_found *found)
+static hot_status load_slab(void *user, const hot_signal_output *found, size_t first, size_t count, int *known)
 {
-    hot_run_job *job = user;
-    hot_run_column columns[HOT_RUN_COLUMNS];
-    size_t width = hot_run_columns(found, columns), at = 0;
-    int parts;
-    hot_status status = find_parts(job->context, job->options.merge, &parts);
-    for (int part = 1; status == HOT_OK && part <= parts; part++)
-        status = recall_part(job, part, parts, columns, width, &at);
+    hot_run_state *run = user;
+    const uint8_t *inside = run->learned.mask->bytes;
+    const size_t end = first + count;
+    hot_status status = run->part_count > 0 ? HOT_OK
+        : find_parts(run->context, run->inputs.options.merge, &run->part_count);
+    for (size_t stop = first; first < end && status == HOT_OK; first = stop) {
+        size_t rows = 0; /* of the part that is open */
+        while (stop < end && (!inside[stop] || rows < run->part_left))
+            rows += inside[stop++] != 0;
+        if (rows > 0 && hot_run_store_load(&run->store, found, inside, first, stop - first) < rows)
+            status = hot_context_fail(run->context, HOT_ERROR_FORMAT, "'%s/part-%d-of-%d.nrrd' is cut or damaged; make "
+                                      "it again", run->inputs.options.merge, run->part_number, run->part_count);
+        run->part_left -= rows;
+        if (status == HOT_OK && stop < end)
+            status = open_next(run, found);
+    }
+    *known = 1;
     return status;
 }
 
-hot_status hot_run_parts_recall_fibers(hot_run_job *job)
+void hot_run_part_hook(hot_run_state *run)
 {
-    const int most = job->peaks.max_fibers;
-    const size_t voxels = hot_grid_voxels(&job->mask->grid);
-    float *peaks = hot_context_calloc(job->context, voxels, 3 * (size_t)most * sizeof *peaks);
-    hot_status status = peaks ? recall(job, &(hot_signal_found){.max_fibers = most, .peaks = peaks}) : HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
-        status = hot_fiber_field_adopt(job->context, &job->mask->grid, most, &peaks, &job->fibers);
-    if (status == HOT_OK)
-        status = hot_fiber_field_keep_response(job->fibers, job->tensors->response, 0);
-    hot_context_free(job->context, peaks);
-    return status;
+    if (run->inputs.options.merge)
+        run->slabs.load = load_slab;
+    else if (run->share)
+        run->slabs.save = save_slab;
 }
 
-void hot_run_part_hook(hot_run_job *job)
+hot_status hot_run_find_in_slabs(hot_run_state *run)
 {
-    job->part = (hot_signal_part){.where = job->share, .learned = &job->signal_learned,
-                                  .only_learn = job->options.learn != NULL, .user = job};
-    if (job->options.merge)
-        job->part.recall = recall;
-    else if (job->share)
-        job->part.keep = keep;
-    hot_run_resume_hook(job);
-    job->signal.part = &job->part;
-}
-
-hot_status hot_run_parts_compare(hot_run_job *job)
-{
-    char how[256];
-    cJSON *work = hot_run_describe_work(job), *parts = cJSON_Parse(job->parts_of ? job->parts_of : "{}");
-    char *text = hot_report_line(work); /* as it is when it was read */
-    cJSON_Delete(work);
-    work = cJSON_Parse(text);
-    hot_status status = work && parts ? HOT_OK
-        : hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for a merge");
-    if (status == HOT_OK && hot_run_differ(work, parts, how, sizeof how))
-        status = hot_context_fail(job->context, HOT_ERROR_DATA,
-                                  "the parts in '%s' were made of other data, or with other options, than are here "
-                                  "now: %s", job->options.merge, how);
-    cJSON_free(text);
-    cJSON_Delete(work);
-    cJSON_Delete(parts);
+    const hot_signal_part *slabs = &run->slabs;
+    const hot_mask *where = run->share ? run->share : run->learned.mask;
+    const size_t voxels = hot_grid_voxels(&where->grid), row = 3 * (size_t)run->inputs.peaks.max_fibers;
+    const size_t step = slabs->step ? 8 * slabs->step : voxels; /* each slab costs a whole field */
+    hot_mask *slab = NULL;
+    float *peaks = hot_context_calloc(run->context, voxels, row * sizeof *peaks);
+    hot_status status = peaks ? hot_mask_copy(run->context, where, &where->grid, &slab) : HOT_ERROR_MEMORY;
+    const hot_signal_output found = {.max_fibers = run->inputs.peaks.max_fibers, .peaks = peaks};
+    run->inputs.peaks.mask = slab;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += step) {
+        const size_t count = voxels - first < step ? voxels - first : step;
+        hot_fiber_field *some = NULL;
+        int known = 0;
+        if (!memchr(where->bytes + first, 1, count))
+            continue;
+        if (slabs->load)
+            status = slabs->load(slabs->user, &found, first, count, &known);
+        if (status != HOT_OK || known)
+            continue;
+        memset(slab->bytes, 0, voxels);
+        memcpy(slab->bytes + first, where->bytes + first, count);
+        status = hot_fiber_field_find(run->context, run->results.tensors, &run->inputs.peaks, &some);
+        if (status == HOT_OK) {
+            memcpy(peaks + first * row, some->peaks + first * row, count * row * sizeof *peaks);
+            status = slabs->save(slabs->user, &found, first, count);
+        }
+        hot_fiber_field_destroy(&some);
+    }
+    run->inputs.peaks.mask = NULL;
+    hot_mask_destroy(&slab);
+    if (status == HOT_OK)
+        status = hot_fiber_field_adopt(run->context, &where->grid, found.max_fibers, &peaks, &run->results.fibers);
+    if (status == HOT_OK)
+        status = hot_fiber_field_keep_response(run->results.fibers, run->results.tensors->response, 0);
+    hot_context_free(run->context, peaks);
     return status;
 }
 
@@ -318,10 +246,10 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
         return HOT_OK;
     if (options->parts && options->merge)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "part", "a run is a part, or merges parts");
-    if (options->parts && (options->part < 1 || options->part > options->parts || options->parts > PARTS_MOST))
+    if (options->parts && (options->part < 1 || options->part > options->parts || options->parts > MAX_PARTS))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "part",
                                           "%d/%d: the number of the part, from 1 on, of how many there are, %d at most",
-                                          options->part, options->parts, PARTS_MOST);
+                                          options->part, options->parts, MAX_PARTS);
     if (options->parts && !options->output)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a part needs a folder to be written to");
     if (options->input && strcmp(options->input, "-") == 0)
@@ -345,27 +273,25 @@ hot_status hot_run_parts_record(hot_context *context, const char *folder, char *
     if (record)
         *record = NULL;
     HOT_NEED(context, folder, record);
-    part_file open;
+    hot_run_store store = {0};
     int parts;
     hot_status status = find_parts(context, folder, &parts);
     char *name = status == HOT_OK ? file_name(context, folder, 1, parts) : NULL;
     if (status == HOT_OK)
-        status = name ? open_part(context, name, &open) : HOT_ERROR_MEMORY;
+        status = name ? open_part(context, name, &store) : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
-        const cJSON *text = cJSON_GetObjectItemCaseSensitive(open.about, "record");
+        const cJSON *text = cJSON_GetObjectItemCaseSensitive(store.about, "record");
         *record = hot_string_copy(context, cJSON_IsString(text) ? text->valuestring : "");
         status = *record ? HOT_OK : HOT_ERROR_MEMORY;
-        close_part(&open);
     }
+    hot_run_store_close(&store);
     hot_context_free(context, name);
     return status;
 }
 
-void hot_run_part_free(hot_run_job *job)
+void hot_run_part_free(hot_run_state *run)
 {
-    hot_mask_destroy(&job->share);
-    hot_context_free(job->context, job->part_rows);
-    job->part_rows = NULL;
-    cJSON_free(job->parts_of);
-    job->parts_of = NULL;
+    hot_mask_destroy(&run->share);
+    hot_output_discard(run->context, &run->part);
+    hot_run_store_close(&run->store);
 }

@@ -9,21 +9,18 @@
  * HOT_ERROR_ARGUMENT (the parameter part or merge), HOT_ERROR_FILE. */
 hot_status hot_run_parts_check(hot_context *context, const hot_run_options *options);
 
-/* The voxels of this part: job->share, from the mask. Nothing to do where the run is whole. */
-hot_status hot_run_part_choose(hot_run_job *job);
+/* The voxels of this part: run->share, from the mask. Nothing to do where the run is whole. */
+hot_status hot_run_part_choose(hot_run_state *run);
 
-/* Finding by a method on signals with the part's hooks in the options; by a method on tensors: what a part has found,
- * or (merge) what all have found, as job->fibers. */
-void hot_run_part_hook(hot_run_job *job);
-hot_status hot_run_part_keep_fibers(hot_run_job *job);
-hot_status hot_run_parts_recall_fibers(hot_run_job *job);
+/* Sets the hooks of run->slabs for a part or a merge. */
+void hot_run_part_hook(hot_run_state *run);
 
-/* Merge, once all is found: the parts were made of what this run was made of. */
-hot_status hot_run_parts_compare(hot_run_job *job);
+/* Finding in tensors with the hooks, slab by slab. */
+hot_status hot_run_find_in_slabs(hot_run_state *run);
 
-/* Writes the part's file. */
-hot_status hot_run_part_save(hot_run_job *job);
+/* The part's file appears. */
+hot_status hot_run_part_save(hot_run_state *run);
 
-void hot_run_part_free(hot_run_job *job);
+void hot_run_part_free(hot_run_state *run);
 
 #endif

@@ -1,6 +1,5 @@
-/* The folder holds `found`, model.json (what was learned), and at the end `complete`. `found` is a line of JSON with
- * what decides the result, one with the sum of the data, then a record for each slab: a head and a row for each voxel
- * that was computed. A record that was not written to its end is told by its check sum and written again. */
+/* The folder holds model.json (what was learned), `found`, a store of the rows that are finished, and at the end
+ * `complete`. A row that was not written to its end is told by its check sum, and its slab is found again. */
 #define _GNU_SOURCE
 #include "resume.h"
 
@@ -19,40 +18,20 @@
 #include "learned.h"
 #include "model/model.h"
 #include "option_table.h"
-#include "rows.h"
 
 /* Slabs of a run, and voxels of one at least: short enough to be lost, long enough for a GPU. */
-enum { SLABS = 128, SLAB_LEAST = 1024 };
-
-typedef struct record {
-    uint64_t first, count, rows, width, sum; /* voxels of the grid; of them computed; floats in a row */
-} record;
+enum { SLABS = 128, MIN_SLAB = 1024 };
 
 struct hot_run_resume {
     char *folder, *model, *found, *complete;
     int lock;
-    FILE *file;      /* found */
-    int fresh;       /* this run has made it, */
-    size_t added;    /* and these slabs have come to it */
-    int learned;     /* model.json is there */
-    size_t kept;     /* slabs that were there */
+    cJSON *made_of; /* all that decides what is found, but the data */
+    size_t loaded;  /* slabs that were there */
 };
 
-static uint64_t add_up(const record *head, const float *rows) /* FNV-1a of words */
+static hot_status fail(const hot_run_state *run, const char *what, const char *path)
 {
-    const uint64_t of_head[] = {head->first, head->count, head->rows, head->width};
-    const uint32_t *words = (const void *)rows;
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < 4; i++)
-        sum = (sum ^ of_head[i]) * 1099511628211u;
-    for (size_t i = 0; i < head->rows * head->width; i++)
-        sum = (sum ^ words[i]) * 1099511628211u;
-    return sum;
-}
-
-static hot_status fail(const hot_run_job *job, const char *what, const char *path)
-{
-    return hot_context_fail(job->context, HOT_ERROR_FILE, "%s '%s': %s", what, path, strerror(errno));
+    return hot_context_fail(run->context, HOT_ERROR_FILE, "%s '%s': %s", what, path, strerror(errno));
 }
 
 /* ---- The folder ------------------------------------------------------------------------------------------------ */
@@ -66,123 +45,102 @@ static char *join(hot_context *context, const char *first, const char *second)
     return text;
 }
 
-/* All that decides what is found, but the data: options, and the contents of files. */
-static hot_status describe(const hot_run_job *job, char **line)
+/* Refuses what was left where `here` is not what it was made of. */
+static hot_status compare(const hot_run_state *run, const cJSON *here, const char *name)
 {
-    cJSON *key;
-    hot_status status = hot_run_describe_options(job, HOT_LEARNS | HOT_FINDS | HOT_RESUMES, &key);
-    if (key && cJSON_AddStringToObject(key, "version", hot_version()) &&
-        cJSON_AddBoolToObject(key, "maps", !job->without_maps) &&
-        cJSON_AddBoolToObject(key, "tensors", !job->without_tensors) &&
-        cJSON_AddNumberToObject(key, "device", hot_context_device(job->context)) &&
-        cJSON_AddNumberToObject(key, "seed", (double)hot_context_seed(job->context)))
-        *line = hot_report_line(key);
-    cJSON_Delete(key);
-    if (status == HOT_OK && !*line)
-        status = hot_context_fail(job->context, HOT_ERROR_MEMORY, "out of memory for '%s'", job->resume->found);
-    return status;
-}
-
-static hot_status other_run(const hot_run_job *job, const char *how)
-{
-    return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "resume",
-                                      "'%s' was left by a run of other data or with other options: %s; remove it, or "
-                                      "leave --resume out", job->resume->folder, how);
-}
-
-/* One line at the head of `found`: it is this one, or it is written where there is none. *known: it was there. */
-static hot_status check_line(const hot_run_job *job, const char *line, int *known)
-{
-    hot_run_resume *mine = job->resume;
-    char how[256] = "it is damaged", *was = NULL;
-    size_t capacity = 0;
-    const long at = ftell(mine->file);
-    const ssize_t length = getline(&was, &capacity, mine->file);
-    hot_status status = HOT_OK;
-    *known = length > 0 && was[length - 1] == '\n';
-    if (*known) {
-        was[length - 1] = '\0';
-        if (strcmp(was, line) != 0) {
-            cJSON *here = cJSON_Parse(line), *there = cJSON_Parse(was);
-            if (cJSON_IsObject(there))
-                hot_run_differ(here, there, how, sizeof how);
-            status = other_run(job, how);
-            cJSON_Delete(here);
-            cJSON_Delete(there);
-        }
-    } else if (at < 0 || fseek(mine->file, at, SEEK_SET) != 0 || ftruncate(fileno(mine->file), at) != 0 ||
-               fprintf(mine->file, "%s\n", line) < 0 || fflush(mine->file) != 0)
-        status = fail(job, "cannot write", mine->found);
-    free(was);
-    return status;
-}
-
-/* Opens the file of what was found and checks whose it is. Where it is new, whatever was learned is not of this run. */
-static hot_status open_found(hot_run_job *job)
-{
-    hot_run_resume *mine = job->resume;
-    int known = 0;
-    char *line = NULL;
-    hot_status status = describe(job, &line);
-    const int handle = line ? open(mine->found, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
-    mine->file = handle < 0 ? NULL : fdopen(handle, "r+b");
-    if (line && !mine->file)
-        status = fail(job, "cannot write", mine->found);
-    if (handle >= 0 && !mine->file)
-        close(handle);
-    if (status == HOT_OK)
-        status = check_line(job, line, &known);
-    mine->fresh = status == HOT_OK && !known;
-    if (mine->fresh)
-        remove(mine->model);
-    cJSON_free(line);
-    return status;
-}
-
-hot_status hot_run_resume_check(hot_run_job *job)
-{
-    char line[40];
-    int known;
-    if (!job->resume)
+    char how[256] = "it is damaged";
+    const cJSON *there = cJSON_GetObjectItemCaseSensitive(run->store.about, name);
+    if (there && !hot_run_differ(here, there, how, sizeof how))
         return HOT_OK;
-    snprintf(line, sizeof line, "{\"data\":\"%016" PRIx64 "\"}", job->data_sum);
-    return check_line(job, line, &known);
+    return hot_context_fail_parameter(run->context, HOT_ERROR_DATA, "resume",
+                                      "'%s' was left by a run of other data or with other options: %s; remove it, or "
+                                      "leave --resume out", run->resume->folder, how);
+}
+
+/* Opens what an earlier run has found, if one has, and checks whose it is. Where nothing was found, whatever was
+ * learned is not of this run. */
+static hot_status open_found(hot_run_state *run)
+{
+    hot_run_resume *mine = run->resume;
+    FILE *file = NULL;
+    struct stat about;
+    hot_status status = hot_run_describe(run, HOT_LEARNS | HOT_FINDS | HOT_RESUMES, &mine->made_of);
+    if (status == HOT_OK && lstat(mine->found, &about) != 0) {
+        remove(mine->model);
+        return HOT_OK;
+    }
+    if (status == HOT_OK)
+        status = hot_file_open_update(run->context, mine->found, &file);
+    if (status != HOT_OK)
+        return status;
+    status = hot_run_store_open(run->context, file, mine->found, &run->store);
+    return status == HOT_ERROR_MEMORY ? status : compare(run, mine->made_of, "made_of");
+}
+
+static cJSON *describe_data(const hot_run_state *run)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "data", hot_run_sum_text(run->inputs.data_sum));
+    return object;
+}
+
+hot_status hot_run_resume_check(hot_run_state *run)
+{
+    if (!run->store.file)
+        return HOT_OK;
+    cJSON *data = describe_data(run);
+    const hot_status status = compare(run, data, "made_of_data");
+    cJSON_Delete(data);
+    return status;
+}
+
+/* The file of what will have been found, with its header, and what was learned. */
+static hot_status begin_found(hot_run_state *run, size_t width)
+{
+    hot_run_resume *mine = run->resume;
+    FILE *file = NULL;
+    hot_output output = {0};
+    cJSON *about = cJSON_CreateObject();
+    cJSON_AddItemReferenceToObject(about, "made_of", mine->made_of);
+    cJSON_AddItemToObject(about, "made_of_data", describe_data(run));
+    hot_status status = run->learned.file ? HOT_OK : hot_run_learned_save(run, mine->model);
+    if (status == HOT_OK)
+        status = hot_output_begin(run->context, mine->found, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(run->context, &output, &file);
+    if (status == HOT_OK)
+        status = hot_run_store_begin(run->context, file, about, width, run->learned.mask->inside);
+    status = hot_output_end(run->context, &output, status);
+    cJSON_Delete(about);
+    if (status == HOT_OK)
+        status = hot_file_open_update(run->context, mine->found, &file);
+    if (status == HOT_OK)
+        status = hot_run_store_open(run->context, file, mine->found, &run->store);
+    return status == HOT_OK && fseek(run->store.file, 0, SEEK_CUR) != 0 ? fail(run, "cannot write", mine->found)
+                                                                        : status;
 }
 
 /* The folder of the output is there, and is the one that an earlier run had completed when it was killed. */
-static int was_completed(const hot_run_job *job)
+static int was_completed(const hot_run_state *run)
 {
     struct stat about;
     uintmax_t device = 0, number = 0;
     FILE *file = NULL;
-    int fine = access(job->resume->complete, F_OK) == 0 &&
-        hot_file_open(job->context, job->resume->complete, HOT_FILE_FOUND, &file) == HOT_OK &&
+    int fine = access(run->resume->complete, F_OK) == 0 &&
+        hot_file_open(run->context, run->resume->complete, HOT_FILE_FOUND, &file) == HOT_OK &&
         fscanf(file, "%ju %ju", &device, &number) == 2;
     if (file)
         fclose(file);
-    return fine && stat(job->options.output, &about) == 0 && about.st_dev == device && about.st_ino == number;
+    return fine && stat(run->inputs.options.output, &about) == 0 && about.st_dev == device && about.st_ino == number;
 }
 
-hot_status hot_run_resume_begin(hot_run_job *job)
+/* Names, and the folder with its lock. */
+static hot_status take_folder(hot_run_state *run)
 {
-    hot_run_options *o = &job->options;
-    hot_context *context = job->context;
-    struct stat about;
+    hot_context *context = run->context;
+    hot_run_resume *mine = run->resume;
     int made;
-    if (!o->resume)
-        return HOT_OK;
-    if (o->parts || o->merge || o->learn)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "resume", "it goes with whole runs; what is "
-                                          "shorter is made again: a part, a merge, a file of what was learned");
-    if (o->input && strcmp(o->input, "-") == 0)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "resume",
-                                          "the data are read again: give a file, not standard input");
-    if (!o->output || !o->output[0])
-        return HOT_OK; /* refused by the folder */
-    hot_run_resume *mine = job->resume = hot_context_calloc(context, 1, sizeof *mine);
-    if (!mine)
-        return HOT_ERROR_MEMORY;
-    char *output = join(context, o->output, "");
+    char *output = join(context, run->inputs.options.output, "");
     for (size_t n = output ? strlen(output) : 0; n > 1 && output[n - 1] == '/'; n--)
         output[n - 1] = '\0';
     mine->folder = output ? join(context, output, ".resume") : NULL;
@@ -190,193 +148,127 @@ hot_status hot_run_resume_begin(hot_run_job *job)
     mine->model = mine->folder ? join(context, mine->folder, "/model.json") : NULL;
     mine->found = mine->model ? join(context, mine->folder, "/found") : NULL;
     mine->complete = mine->found ? join(context, mine->folder, "/complete") : NULL;
-    if (!mine->complete)
-        return HOT_ERROR_MEMORY;
-    hot_status status = hot_parents_make(context, mine->folder, &made);
+    hot_status status = mine->complete ? hot_parents_make(context, mine->folder, &made) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         return status;
     if (mkdir(mine->folder, 0777) != 0 && errno != EEXIST)
-        return fail(job, "cannot make", mine->folder);
+        return fail(run, "cannot make", mine->folder);
     mine->lock = open(mine->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (mine->lock < 0)
-        return fail(job, "cannot read", mine->folder);
+        return fail(run, "cannot read", mine->folder);
     if (flock(mine->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is used by a run that is at work", mine->folder);
-    if ((status = open_found(job)) != HOT_OK)
-        return status;
-    if (was_completed(job))
-        o->force = 1; /* only the end of it is done again */
-    if (!o->learned && !o->mask_in_memory && !o->fit->response && stat(mine->model, &about) == 0) {
-        o->learned = mine->model;
-        o->mask = o->response = NULL; /* in the model */
-        mine->learned = 1;
-    }
     return HOT_OK;
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------- */
-
-/* Slabs come in the order in which they were kept: the next record is that of this slab, or there is none. */
-static hot_status recall_slab(void *user, const hot_signal_found *found, size_t first, size_t count, int *known)
+hot_status hot_run_resume_begin(hot_run_state *run)
 {
-    hot_run_job *job = user;
-    hot_run_resume *mine = job->resume;
-    hot_run_column columns[HOT_RUN_COLUMNS];
-    const size_t width = hot_run_columns(found, columns);
-    record head;
-    size_t rows = 0, row = 0;
-    float *values = NULL;
-    *known = 0;
-    hot_status status = HOT_OK;
-    if (!job->learned && !mine->learned) {
-        status = hot_run_learned_save(job, mine->model);
-        mine->learned = status == HOT_OK;
-    }
+    hot_run_options *o = &run->inputs.options;
+    if (!o->resume)
+        return HOT_OK;
+    const char *why = o->parts || o->merge || o->learn
+        ? "it goes with whole runs; what is shorter is made again: a part, a merge, a file of what was learned"
+        : o->input && strcmp(o->input, "-") == 0 ? "the data are read again: give a file, not standard input" : NULL;
+    if (why)
+        return hot_context_fail_parameter(run->context, HOT_ERROR_ARGUMENT, "resume", "%s", why);
+    if (!o->output || !o->output[0])
+        return HOT_OK; /* refused by the folder */
+    run->resume = hot_context_calloc(run->context, 1, sizeof *run->resume);
+    hot_status status = run->resume ? take_folder(run) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = open_found(run);
     if (status != HOT_OK)
         return status;
-    for (size_t v = first; v < first + count; v++)
-        rows += job->mask->bytes[v] != 0;
-    const long at = ftell(mine->file);
-    if (fread(&head, sizeof head, 1, mine->file) == 1 && head.first == first && head.count == count &&
-        head.rows == rows && head.width == width) {
-        values = hot_context_alloc(job->context, rows, width * sizeof *values);
-        if (!values)
-            return HOT_ERROR_MEMORY;
-        *known = fread(values, sizeof *values, rows * width, mine->file) == rows * width &&
-                 add_up(&head, values) == head.sum;
+    if (was_completed(run))
+        o->force = 1; /* only the end of it is done again */
+    if (!o->learned && !o->mask_in_memory && !o->fit->response && access(run->resume->model, F_OK) == 0) {
+        o->learned = run->resume->model;
+        o->mask = o->response = NULL; /* in the model */
     }
-    for (size_t v = first; v < first + count && *known; v++)
-        if (job->mask->bytes[v])
-            hot_run_give_row(columns, v, values + width * row++);
-    mine->kept += (size_t)*known;
-    hot_context_free(job->context, values);
-    if (!*known && (at < 0 || fseek(mine->file, at, SEEK_SET) != 0 || ftruncate(fileno(mine->file), at) != 0))
-        return fail(job, "cannot write", mine->found);
     return HOT_OK;
 }
 
-static hot_status keep_slab(void *user, const hot_signal_found *found, size_t first, size_t count)
+/* ---- Slabs ----------------------------------------------------------------------------------------------------- */
+
+/* Slabs come in the order in which they were kept: the rows that follow are those of this slab, or are cut off. */
+static hot_status load_slab(void *user, const hot_signal_output *found, size_t first, size_t count, int *known)
 {
-    hot_run_job *job = user;
-    hot_run_resume *mine = job->resume;
-    hot_run_column columns[HOT_RUN_COLUMNS];
-    record head = {.first = first, .count = count, .width = hot_run_columns(found, columns)};
-    size_t row = 0;
-    for (size_t v = first; v < first + count; v++)
-        head.rows += job->mask->bytes[v] != 0;
-    float *values = hot_context_alloc(job->context, head.rows, head.width * sizeof *values);
-    if (!values)
-        return HOT_ERROR_MEMORY;
-    for (size_t v = first; v < first + count; v++)
-        if (job->mask->bytes[v])
-            hot_run_take_row(columns, v, values + head.width * row++);
-    head.sum = add_up(&head, values);
-    const int fine = fwrite(&head, sizeof head, 1, mine->file) == 1 &&
-        fwrite(values, sizeof *values, head.rows * head.width, mine->file) == head.rows * head.width &&
-        fflush(mine->file) == 0;
-    hot_context_free(job->context, values);
-    mine->added += (size_t)fine;
-    return fine ? HOT_OK : fail(job, "cannot write", mine->found);
+    hot_run_state *run = user;
+    hot_run_resume *mine = run->resume;
+    const uint8_t *inside = run->learned.mask->bytes;
+    size_t rows = 0;
+    *known = 0;
+    if (!run->store.file)
+        return begin_found(run, hot_run_row_width(found));
+    for (size_t voxel = first; voxel < first + count; voxel++)
+        rows += inside[voxel] != 0;
+    const long at = ftell(run->store.file);
+    *known = hot_run_store_load(&run->store, found, inside, first, count) == rows;
+    mine->loaded += *known && rows > 0;
+    if (!*known && (at < 0 || fseek(run->store.file, at, SEEK_SET) != 0 ||
+                    ftruncate(fileno(run->store.file), at) != 0))
+        return fail(run, "cannot write", mine->found);
+    return HOT_OK;
 }
 
-/* ---- The run --------------------------------------------------------------------------------------------------- */
-
-static size_t slab_of(const hot_run_job *job)
+static hot_status save_slab(void *user, const hot_signal_output *found, size_t first, size_t count)
 {
-    const size_t slab = hot_grid_voxels(&job->mask->grid) / SLABS + 1;
-    return slab < SLAB_LEAST ? SLAB_LEAST : slab;
+    hot_run_state *run = user;
+    return hot_run_store_save(run->context, run->store.file, found, run->learned.mask->bytes, first, count);
 }
 
-void hot_run_resume_hook(hot_run_job *job)
+void hot_run_resume_hook(hot_run_state *run)
 {
-    if (!job->resume)
+    if (!run->resume)
         return;
-    job->part.step = slab_of(job);
-    job->part.recall_slab = recall_slab;
-    job->part.keep_slab = keep_slab;
+    const size_t slab = hot_grid_voxels(&run->learned.mask->grid) / SLABS + 1;
+    run->slabs.step = slab < MIN_SLAB ? MIN_SLAB : slab;
+    run->slabs.load = load_slab;
+    run->slabs.save = save_slab;
 }
 
-hot_status hot_run_resume_find(hot_run_job *job)
-{
-    const size_t voxels = hot_grid_voxels(&job->mask->grid), step = 8 * slab_of(job); /* each costs a whole field */
-    const int most = job->peaks.max_fibers;
-    const size_t row = 3 * (size_t)most;
-    hot_mask *share = NULL;
-    float *peaks = hot_context_calloc(job->context, voxels, row * sizeof *peaks);
-    hot_status status = peaks ? hot_mask_copy(job->context, job->mask, &job->mask->grid, &share) : HOT_ERROR_MEMORY;
-    const hot_signal_found found = {.max_fibers = most, .peaks = peaks};
-    job->peaks.mask = share;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += step) {
-        const size_t count = voxels - first < step ? voxels - first : step;
-        int known = 0;
-        if (!memchr(job->mask->bytes + first, 1, count))
-            continue;
-        status = recall_slab(job, &found, first, count, &known);
-        if (status != HOT_OK || known)
-            continue;
-        memset(share->bytes, 0, voxels);
-        memcpy(share->bytes + first, job->mask->bytes + first, count);
-        hot_fiber_field *some = NULL;
-        status = hot_fiber_field_find(job->context, job->tensors, &job->peaks, &some);
-        if (status == HOT_OK) {
-            memcpy(peaks + first * row, some->peaks + first * row, count * row * sizeof *peaks);
-            status = keep_slab(job, &found, first, count);
-        }
-        hot_fiber_field_destroy(&some);
-    }
-    job->peaks.mask = NULL;
-    hot_mask_destroy(&share);
-    if (status == HOT_OK)
-        status = hot_fiber_field_adopt(job->context, &job->mask->grid, most, &peaks, &job->fibers);
-    if (status == HOT_OK)
-        status = hot_fiber_field_keep_response(job->fibers, job->tensors->response, 0);
-    hot_context_free(job->context, peaks);
-    return status;
-}
+/* ---- The end --------------------------------------------------------------------------------------------------- */
 
-hot_status hot_run_resume_complete(hot_run_job *job)
+hot_status hot_run_resume_complete(hot_run_state *run)
 {
     struct stat about;
-    if (!job->resume)
+    if (!run->resume)
         return HOT_OK;
-    if (stat(job->folder.temporary, &about) != 0)
-        return fail(job, "cannot read", job->folder.temporary);
-    FILE *file = fopen(job->resume->complete, "wb");
+    if (stat(run->folder.temporary, &about) != 0)
+        return fail(run, "cannot read", run->folder.temporary);
+    FILE *file = fopen(run->resume->complete, "wb");
     int fine = file && fprintf(file, "%ju %ju\n", (uintmax_t)about.st_dev, (uintmax_t)about.st_ino) > 0;
     fine = file && fclose(file) == 0 && fine;
-    return fine ? HOT_OK : fail(job, "cannot write", job->resume->complete);
+    return fine ? HOT_OK : fail(run, "cannot write", run->resume->complete);
 }
 
-void hot_run_resume_remove(hot_run_job *job)
+void hot_run_resume_remove(hot_run_state *run)
 {
-    hot_run_resume *mine = job->resume;
+    hot_run_resume *mine = run->resume;
     if (!mine)
         return;
-    if (mine->kept > 0)
-        hot_context_log(job->context, HOT_LOG_NOTE, "%zu slabs were there already, of an earlier run", mine->kept);
+    if (mine->loaded > 0)
+        hot_context_log(run->context, HOT_LOG_NOTE, "%zu slabs were there already, of an earlier run", mine->loaded);
     remove(mine->model);
     remove(mine->found);
     remove(mine->complete);
     rmdir(mine->folder); /* unless there is something of the user's in it */
 }
 
-void hot_run_resume_free(hot_run_job *job)
+void hot_run_resume_free(hot_run_state *run)
 {
-    hot_run_resume *mine = job->resume;
+    hot_run_resume *mine = run->resume;
     if (!mine)
         return;
-    if (mine->file)
-        fclose(mine->file);
-    if (mine->fresh && mine->added == 0 && !mine->learned)
-        remove(mine->found);
+    hot_run_store_close(&run->store);
     if (mine->lock > 0) {
         close(mine->lock);
         rmdir(mine->folder); /* where nothing was kept */
     }
-    hot_context_free(job->context, mine->folder);
-    hot_context_free(job->context, mine->model);
-    hot_context_free(job->context, mine->found);
-    hot_context_free(job->context, mine->complete);
-    hot_context_free(job->context, mine);
-    job->resume = NULL;
+    cJSON_Delete(mine->made_of);
+    char *const names[] = {mine->folder, mine->model, mine->found, mine->complete};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        hot_context_free(run->context, names[i]);
+    hot_context_free(run->context, mine);
+    run->resume = NULL;
 }

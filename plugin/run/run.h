@@ -4,69 +4,99 @@
 
 #include "core/fields.h"
 #include "fibers/method.h"
-#include "fibers/signal_part.h"
-#include "io/common/report.h"
+#include "io/common/output.h"
 #include "folder.h"
+#include "store.h"
 
-enum { HOT_RUN_STAGES = 12 };
+typedef enum hot_run_stage {
+    HOT_STAGE_READING, HOT_STAGE_DENOISING, HOT_STAGE_MASK, HOT_STAGE_RESPONSE, HOT_STAGE_FITTING, HOT_STAGE_FINDING,
+    HOT_STAGE_MAPS, HOT_STAGE_WRITING, HOT_RUN_STAGES
+} hot_run_stage;
 
 typedef struct hot_run_resume hot_run_resume;
 
-typedef struct hot_run_job {
-    hot_context *context;
-    hot_run_options options; /* a copy, with the defaults filled in; it points to the three below */
+/* What comes in: the caller's options with their defaults filled in, the data, and what follows from both alone. */
+typedef struct hot_run_inputs {
+    hot_run_options options; /* points to the next three */
     hot_fit_options fit;
     hot_peaks_options peaks;
     hot_signal_find_options signal;
     const hot_peaks_method *method;
     int by_default; /* neither model nor method was given, nor an option that goes with only some of them */
-    hot_folder folder;
+    int order_by_default, order_before; /* of the tensors; the second: before the response lowered it, or 0 */
+    uint64_t outputs; /* which files: hot_run_outputs of outputs.h */
+    int without_tensors, without_maps; /* no output is made of them, and the method does without */
     hot_dwi *dwi;
     int borrowed; /* dwi is the caller's */
     hot_dwi view; /* of a borrowed data set: its arrays, with the summary that the run makes */
+    size_t volumes;     /* of the data as they came; empty ones are left out of dwi */
+    uint64_t data_sum;  /* of the data as they came: hot_run_sum_data. 0 = not wanted */
+    cJSON *description; /* the report's part on the input, made while the data are there */
+} hot_run_inputs;
+
+/* What is learned from the whole volume before any fibre is found, from the data or from files: with a file of
+ * hotfiber learn nothing else is. */
+typedef struct hot_run_learned {
     hot_mask *mask;
     hot_response *response;
-    hot_response *tissues[HOT_TISSUES_MAX]; /* msmt, from files: of the isotropic ones, behind white matter's */
+    hot_response *tissues[HOT_TISSUES_MAX]; /* msmt: of the isotropic ones, behind white matter's */
     size_t tissue_count;
-    int order_by_default, order_before; /* of the tensors; the second: before the response lowered it, or 0 */
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */
+    const char *mask_from, *response_from; /* for the report: a file's name, or how */
+    double sigma, snr;
+    float *noise;    /* with denoising: the noise's standard deviation per voxel; else NULL */
+    double restored; /* and the share of voxels whose shape was put back (dwi/denoise_shape.h) */
+    cJSON *gradients; /* what was found of the gradient table; NULL = not looked at */
+    hot_signal_learned signal; /* priors of the signal method */
+    cJSON *file; /* of options.learned; NULL = learned here */
+    cJSON *said; /* what steps of learning have logged, for a file */
+} hot_run_learned;
+
+/* What comes out. */
+typedef struct hot_run_results {
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
     hot_signal_maps maps; /* of a method that works on signals */
-    uint64_t outputs;     /* which files: hot_run_outputs of outputs.h */
-    int without_tensors, without_maps; /* no output is made of them, and the method does without */
     hot_tensor_field *diffusion_tensors; /* of FA and MD; NULL unless these are wanted */
-    hot_fiber_field *peaks_fod;          /* directions with amplitudes of an fODF; likewise */
+    hot_fiber_field *peaks_fod; /* directions with amplitudes of an fODF; likewise */
     float *background; /* the picture's: mean b=0 image */
-    float *noise;      /* with denoising: the noise's standard deviation per voxel; else NULL */
-    double restored;   /* and the share of voxels whose shape was put back (dwi/denoise_shape.h) */
-    double sigma, snr;
-    hot_run_result result;
-    struct { const char *name; double seconds; } stage[HOT_RUN_STAGES];
-    int stages;
+    hot_run_result counts;
+} hot_run_results;
+
+typedef struct hot_run_state {
+    hot_context *context;
+    hot_run_inputs inputs;
+    hot_run_learned learned;
+    hot_run_results results;
+    hot_folder folder;
+    hot_signal_part slabs;  /* hooks of a run that saves or loads what is found */
+    hot_run_store store;    /* what is loaded from: a part, or what an earlier run has found */
+    hot_mask *share;        /* of a part: the voxels to find in; NULL: the run is whole */
+    hot_output part;        /* its file */
+    int part_number, part_count; /* of a merge: the part that is open, and how many there are */
+    size_t part_left;       /* rows of it that were not loaded yet */
+    hot_run_resume *resume; /* NULL unless options.resume */
+    cJSON *log;   /* what the run has said, for the report */
+    int log_lost; /* a line of that was lost for want of memory */
+    hot_run_stage stage; /* the one that is at work */
+    double seconds[HOT_RUN_STAGES]; /* of those that ended */
     double began, stage_began;
     int threads; /* the context's, while it has fewer; else 0 */
-    const char *mask_from, *response_from; /* for the report: a file's name, or how */
-    cJSON *input;                          /* the report's part on the input, made while the data are there */
-    hot_mask *share;       /* of a part: the voxels to find in; NULL: the run is whole */
-    hot_signal_part part;
-    float *part_rows;      /* what it has found: share->inside rows of part_width */
-    size_t part_width;
-    char *parts_of;        /* merge: what the parts were made of */
-    cJSON *learned;        /* the file of options.learned; NULL = learned here */
-    cJSON *said;           /* what steps of learning have said, for options.learn */
-    hot_signal_learned signal_learned;
-    hot_run_resume *resume; /* NULL unless options.resume */
-    uint64_t data_sum;     /* of the data as they came: hot_run_sum_data. 0 = not wanted */
-    cJSON *log;                            /* what the run has said, for the report */
-    int unheard;                           /* a line of that was lost for want of memory */
-    size_t volumes;                        /* of the data as they came; empty ones are left out of job->dwi */
-    cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
+} hot_run_state;
+
+/* What the check of the data (run_check.c) works on: its findings go into gradients. */
+typedef struct hot_run_job {
+    hot_context *context;
+    hot_run_options options;
+    const hot_dwi *dwi;
+    const hot_mask *mask;
+    size_t volumes;
+    cJSON *gradients;
 } hot_run_job;
 
 /* The order of the tensors: what the directions determine, 6 at most; and, once it is known, what the response has. */
-hot_status hot_run_choose_order(hot_run_job *job);
-void hot_run_follow_response(hot_run_job *job);
+hot_status hot_run_choose_order(hot_run_state *run);
+void hot_run_follow_response(hot_run_state *run);
 
 /* The rules: whether the options, whose fit, peaks and signal are there, go together. given: tells which options were
  * given although their value does not show it; NULL = none. *method: the one that will find the fibres. Fails with
@@ -77,37 +107,45 @@ hot_status hot_run_check(hot_context *context, const hot_run_options *options, h
 hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
                                const void *user);
 
-/* Copies the caller's options into a zeroed job (but for its context), which must then stay where it is. Errors: those
+/* Copies the caller's options into a zeroed run (but for its context), which must then stay where it is. Errors: those
  * of hot_run_check. */
-hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options);
+hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *options);
 
-/* From job->dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit,
+/* Steps of learning from run->inputs.dwi (run_learn.c): denoised data in its place; one pass over the data for mask,
+ * noise and picture; mask and noise; the response, or those of several tissues, unless the model has none. */
+hot_status hot_run_denoise(hot_run_state *run);
+hot_status hot_run_summarize(hot_run_state *run);
+hot_status hot_run_make_mask(hot_run_state *run);
+hot_status hot_run_make_response(hot_run_state *run);
+
+/* From run->inputs.dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit,
  * directions, counts. */
-hot_status hot_run_compute_job(hot_run_job *job);
+hot_status hot_run_compute_state(hot_run_state *run);
 
-/* Frees what the job owns. The folder and what was written into it are removed unless they were committed. */
-void hot_run_free(hot_run_job *job);
+/* Frees what the run owns. The folder and what was written into it are removed unless they were committed. */
+void hot_run_free(hot_run_state *run);
+
+/* The stage has ended, and the next begins. Stages that a run does not have are passed over. */
+void hot_run_end_stage(hot_run_state *run, hot_run_stage stage);
 
 /* Seconds of a monotonic clock. */
 double hot_run_now(void);
 
-/* Fills data_sum where the job has a use for it: to go on, to be compared with parts or with what was learned. Errors:
+/* Fills data_sum where the run has a use for it: to go on, to be compared with parts or with what was learned. Errors:
  * those of reading. */
-hot_status hot_run_sum_data(hot_run_job *job);
+hot_status hot_run_sum_data(hot_run_state *run);
 
 /* The report's part on the input: sizes, space, shells. NULL when memory is short. */
-cJSON *hot_run_describe_input(const hot_run_job *job);
+cJSON *hot_run_describe_input(const hot_run_state *run);
 
-/* What decides the directions: data, options, mask, response, noise, priors. Runs that agree in it find the same. */
-cJSON *hot_run_describe_work(const hot_run_job *job);
 /* Compares table and volumes (job->gradients). Fails with HOT_ERROR_DATA where the rows are not those of the volumes,
  * unless options.force_table. Other findings are said by hot_run_warn, when all is done. */
 hot_status hot_run_check_data(hot_run_job *job);
 void hot_run_warn(hot_run_job *job);
 
 /* Writes report.json, which names every file written so far and itself. */
-hot_status hot_run_write_report(hot_run_job *job);
+hot_status hot_run_write_report(hot_run_state *run);
 /* The report with these names of files in it, to `path`. */
-hot_status hot_run_save_report(hot_run_job *job, const char *const *files, size_t count, const char *path);
+hot_status hot_run_save_report(hot_run_state *run, const char *const *files, size_t count, const char *path);
 
 #endif

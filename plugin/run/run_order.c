@@ -10,49 +10,51 @@
  * tissue, is the diffusion tensor, so where neither model nor method nor an option of theirs was given its first
  * eigenvector is what is found; a response that is not every voxel's would draw it aside. A method that tells more
  * fibres from so many signals stays the default. */
-static hot_status settle_order_2(hot_run_job *job, int *settled)
+static hot_status settle_order_2(hot_run_state *run, int *settled)
 {
-    hot_run_options *mine = &job->options;
+    hot_run_inputs *in = &run->inputs;
+    hot_run_options *mine = &in->options;
     size_t distinct;
     int supports;
-    hot_status status = hot_scheme_of_volumes(job->context, job->dwi, hot_dwi_volumes(job->dwi), NULL, 4, &distinct,
+    hot_status status = hot_scheme_of_volumes(run->context, in->dwi, hot_dwi_volumes(in->dwi), NULL, 4, &distinct,
                                               &supports);
-    *settled = status == HOT_OK && (!job->method->find_in_signals || (!supports && distinct < job->method->directions));
+    *settled = status == HOT_OK && (!in->method->find_in_signals || (!supports && distinct < in->method->directions));
     if (!*settled)
         return status;
-    if (job->by_default) {
-        job->fit.model = "adc";
-        job->method = hot_peaks_method_default(job->fit.model);
-        job->peaks.method = job->method->name;
-        job->peaks.starts = job->method->starts;
-        status = hot_run_outputs_choose(job->context, mine, job->method, &job->outputs);
+    if (in->by_default) {
+        in->fit.model = "adc";
+        in->method = hot_peaks_method_default(in->fit.model);
+        in->peaks.method = in->method->name;
+        in->peaks.starts = in->method->starts;
+        status = hot_run_outputs_choose(run->context, mine, in->method, &in->outputs);
     }
-    job->peaks.max_fibers = job->signal.max_fibers = 1;
-    hot_context_log(job->context, HOT_LOG_NOTE,
+    in->peaks.max_fibers = in->signal.max_fibers = 1;
+    hot_context_log(run->context, HOT_LOG_NOTE,
                     "%zu gradient directions: %s of order 2, at most one direction per voxel (order 4 takes 15, order "
-                    "6 takes 28)", distinct, strcmp(job->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
+                    "6 takes 28)", distinct, strcmp(in->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
     return status;
 }
 
 /* Order 6 unless the scheme has too few directions for it. */
-hot_status hot_run_choose_order(hot_run_job *job)
+hot_status hot_run_choose_order(hot_run_state *run)
 {
+    hot_run_inputs *in = &run->inputs;
     int settled = 0;
-    if (job->fit.order != 0)
+    if (in->fit.order != 0)
         return HOT_OK;
-    job->order_by_default = 1;
-    int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
+    in->order_by_default = 1;
+    int highest = hot_dwi_highest_order(run->context, in->dwi, -1);
     if (highest < 0)
-        return hot_context_cancelled(job->context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
-    job->fit.order = highest >= 6 || highest == 0 ? 6 : highest;
-    if (highest > 0 && highest < job->method->order_min)
-        return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "method",
+        return hot_context_cancelled(run->context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
+    in->fit.order = highest >= 6 || highest == 0 ? 6 : highest;
+    if (highest > 0 && highest < in->method->order_min)
+        return hot_context_fail_parameter(run->context, HOT_ERROR_DATA, "method",
                                           "%s needs tensors of order %d, and the directions of this scheme determine "
-                                          "order %d; signal and maxima would do", job->method->name,
-                                          job->method->order_min, highest);
-    hot_status status = highest == 2 ? settle_order_2(job, &settled) : HOT_OK;
+                                          "order %d; signal and maxima would do", in->method->name,
+                                          in->method->order_min, highest);
+    hot_status status = highest == 2 ? settle_order_2(run, &settled) : HOT_OK;
     if (status == HOT_OK && highest > 0 && highest < 6 && !settled)
-        hot_context_log(job->context, HOT_LOG_NOTE,
+        hot_context_log(run->context, HOT_LOG_NOTE,
                         "order %d: the directions of this scheme do not determine order 6 (28 at least)", highest);
     return status; /* a scheme that supports no order is refused by the fit, with what would do */
 }
@@ -62,23 +64,24 @@ static const double flat = 1e-6;
 
 /* A response that is flat in a degree cannot be divided by: without an order of the user's the tensors have a lower
  * one. */
-void hot_run_follow_response(hot_run_job *job)
+void hot_run_follow_response(hot_run_state *run)
 {
-    const hot_response *r = job->response;
+    hot_run_inputs *in = &run->inputs;
+    const hot_response *r = run->learned.response;
     int order = 2;
-    if (!job->order_by_default || !r || strcmp(job->fit.model, "fod") != 0)
+    if (!in->order_by_default || !r || strcmp(in->fit.model, "fod") != 0)
         return;
-    for (int has = 1; has && order < job->fit.order && order < r->lmax; order += has ? 2 : 0) {
+    for (int has = 1; has && order < in->fit.order && order < r->lmax; order += has ? 2 : 0) {
         has = 0;
         for (size_t shell = 0; shell < r->shells; shell++) {
             const double *row = r->rows + shell * (size_t)(r->lmax / 2 + 1);
             has = has || fabs(row[order / 2 + 1]) > flat * fabs(row[0]);
         }
     }
-    if (order < 4 || order < job->method->order_min || order == job->fit.order || order == r->lmax)
+    if (order < 4 || order < in->method->order_min || order == in->fit.order || order == r->lmax)
         return; /* the fit says what is wrong, if anything is */
-    hot_context_log(job->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d",
+    hot_context_log(run->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d",
                     order, order + 2);
-    job->order_before = job->fit.order;
-    job->fit.order = order;
+    in->order_before = in->fit.order;
+    in->fit.order = order;
 }

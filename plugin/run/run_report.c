@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -30,6 +31,17 @@ static void add_text(cJSON *object, const char *name, const char *text)
         ADD(cJSON_AddNullToObject(object, name));
 }
 
+/* One of the row's words. */
+static void add_word(cJSON *object, const hot_run_row *row, int which)
+{
+    char word[32];
+    const char *at = row->words;
+    while (which-- > 0)
+        at += strcspn(at, "|") + 1;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
+    add_text(object, row->name, word);
+}
+
 /* The clock is not more precise. */
 static double to_tenth_ms(double seconds) { return round(1e4 * seconds) / 1e4; }
 
@@ -44,16 +56,17 @@ static const char *space_name(hot_space space)
     return "unknown";
 }
 
-cJSON *hot_run_describe_input(const hot_run_job *job)
+cJSON *hot_run_describe_input(const hot_run_state *run)
 {
-    const hot_grid *grid = hot_dwi_grid(job->dwi);
+    const hot_run_inputs *in = &run->inputs;
+    const hot_grid *grid = hot_dwi_grid(in->dwi);
     cJSON *input = cJSON_CreateObject();
     whole = 1;
-    add_text(input, "file", job->options.input);
-    if (job->options.bval)
-        add_text(input, "bval", job->options.bval);
-    if (job->options.bvec)
-        add_text(input, "bvec", job->options.bvec);
+    add_text(input, "file", in->options.input);
+    if (in->options.bval)
+        add_text(input, "bval", in->options.bval);
+    if (in->options.bvec)
+        add_text(input, "bvec", in->options.bvec);
     cJSON *size = cJSON_AddArrayToObject(input, "size");
     for (int axis = 0; axis < 3; axis++)
         ADD(cJSON_AddItemToArray(size, cJSON_CreateNumber((double)grid->size[axis])));
@@ -61,14 +74,14 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
     cJSON *matrix = cJSON_AddArrayToObject(input, "to_world");
     for (int row = 0; row < 3; row++)
         ADD(cJSON_AddItemToArray(matrix, cJSON_CreateDoubleArray(grid->to_world[row], 4)));
-    ADD(cJSON_AddNumberToObject(input, "volumes", (double)hot_dwi_volumes(job->dwi)));
+    ADD(cJSON_AddNumberToObject(input, "volumes", (double)hot_dwi_volumes(in->dwi)));
     const double *b;
     const int *shell_of;
-    size_t shells = hot_dwi_shells(job->dwi, &b, &shell_of);
+    size_t shells = hot_dwi_shells(in->dwi, &b, &shell_of);
     cJSON *list = cJSON_AddArrayToObject(input, "shells");
     for (size_t shell = 0; shell < shells; shell++) {
         size_t volumes = 0;
-        for (size_t v = 0; v < hot_dwi_volumes(job->dwi); v++)
+        for (size_t v = 0; v < hot_dwi_volumes(in->dwi); v++)
             volumes += shell_of[v] == (int)shell;
         cJSON *item = cJSON_CreateObject();
         ADD(cJSON_AddNumberToObject(item, "b", b[shell]));
@@ -78,77 +91,56 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
     return if_whole(input);
 }
 
-/* What was learned: mean and deviation of what varies between voxels. */
-static void add_population(cJSON *settings, const hot_signal_population *p)
-{
-    const struct { const char *name; const double *values; int count; } rows[] = {
-        {"width", p->width, 2}, {"isotropic", p->isotropic, 2}, {"water", p->water, 2},
-        {"ln_diffusivity", p->ln_diffusivity, 2}, {"ln_diffusivity_none", p->ln_diffusivity_none, 2},
-        {"share", p->share, 4}, {"near_two", p->near[0], HOT_SEPARATIONS}, {"near_three", p->near[1], HOT_SEPARATIONS},
-    };
-    cJSON *object = cJSON_AddObjectToObject(settings, "population");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        ADD(cJSON_AddItemToObject(object, rows[i].name, cJSON_CreateDoubleArray(rows[i].values, rows[i].count)));
-    ADD(cJSON_AddNumberToObject(object, "spread", p->spread));
-    ADD(cJSON_AddItemToObject(object, "told", cJSON_CreateDoubleArray(p->told, 4)));
-    ADD(cJSON_AddNumberToObject(object, "evidence_scale", p->evidence_scale));
-    ADD(cJSON_AddItemToObject(object, "evidence_shift", cJSON_CreateDoubleArray(p->evidence_shift, 4)));
-    ADD(cJSON_AddItemToObject(object, "cone_variance", cJSON_CreateDoubleArray(p->cone_variance, 4)));
-    ADD(cJSON_AddItemToObject(object, "cone_growth", cJSON_CreateDoubleArray(p->cone_growth, 4)));
-    ADD(cJSON_AddNumberToObject(object, "certainty", p->certainty));
-    ADD(cJSON_AddNumberToObject(object, "fan", p->fan));
-    ADD(cJSON_AddNumberToObject(object, "noise", p->noise));
-    ADD(cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom));
-}
-
 /* What an option was set to; NaN, which JSON has as null: nothing. */
 static double meant(double option) { return option == 0 ? NAN : option == HOT_ZERO ? 0 : option; }
 
-/* Whether a row of the table is shown of this job. */
-static int is_shown(const hot_run_job *job, const hot_run_row *row)
+/* Whether a row of the table is shown of this run. */
+static int is_shown(const hot_run_state *run, const hot_run_row *row)
 {
-    const int in_signals = job->method->find_in_signals != NULL;
+    const hot_run_inputs *in = &run->inputs;
+    const int in_signals = in->method->find_in_signals != NULL;
     switch (row->shown) {
     case HOT_NOT_SHOWN: break;
     case HOT_SHOWN: return 1;
-    case HOT_SHOWN_DIFFUSIVITIES: return job->options.axial_diffusivity > 0;
-    case HOT_SHOWN_KNOWN: return *(const double *)hot_run_member(&job->options, row) != 0;
-    case HOT_SHOWN_MSMT: return strcmp(job->options.fit->model, "msmt") == 0;
+    case HOT_SHOWN_DIFFUSIVITIES: return in->options.axial_diffusivity > 0;
+    case HOT_SHOWN_KNOWN: return *(const double *)hot_run_member(&in->options, row) != 0;
+    case HOT_SHOWN_MSMT: return strcmp(in->options.fit->model, "msmt") == 0;
     case HOT_SHOWN_SIGNAL: return in_signals;
     case HOT_SHOWN_TENSORS: return !in_signals;
-    case HOT_SHOWN_STARTS: return !in_signals && hot_peaks_names_hold(job->method->takes, "starts");
+    case HOT_SHOWN_STARTS: return !in_signals && hot_peaks_names_hold(in->method->takes, "starts");
     }
     return 0;
 }
 
 /* What came of an option, where that says more than the option; 0: it is shown as it is. */
-static int add_outcome(cJSON *settings, const hot_run_job *job, const hot_run_row *row, const void *at)
+static int add_outcome(cJSON *settings, const hot_run_state *run, const hot_run_row *row, const void *at)
 {
-    const hot_run_options *o = &job->options;
+    const hot_run_results *results = &run->results;
+    const hot_run_options *o = &run->inputs.options;
     if (at == &o->mask)
-        add_text(settings, row->name, job->mask_from);
+        add_text(settings, row->name, run->learned.mask_from);
     else if (at == &o->response)
-        add_text(settings, row->name, job->response_from);
+        add_text(settings, row->name, run->learned.response_from);
     else if (at == &o->peaks->max_fibers)
-        ADD(cJSON_AddNumberToObject(settings, row->name, hot_fiber_field_max(job->fibers)));
+        ADD(cJSON_AddNumberToObject(settings, row->name, hot_fiber_field_max(results->fibers)));
     else if (at == &o->peaks->shift && o->peaks->shift == HOT_SHIFT_FIXED)
         ADD(cJSON_AddNumberToObject(settings, row->name, o->peaks->alpha));
     else if (at == &o->signal->noise_model) {
-        add_text(settings, row->name, row->names[job->maps.noise_model == HOT_NOISE_GAUSSIAN ? HOT_NOISE_GAUSSIAN
-                                                                                             : HOT_NOISE_RICIAN]);
-        add_population(settings, &job->maps.population);
+        add_word(settings, row, results->maps.noise_model == HOT_NOISE_GAUSSIAN ? HOT_NOISE_GAUSSIAN
+                                                                                    : HOT_NOISE_RICIAN);
+        hot_run_add_population(cJSON_AddObjectToObject(settings, "population"), &results->maps.population, 1);
     } else
         return 0;
     return 1;
 }
 
-static void add_settings(cJSON *root, const hot_run_job *job)
+static void add_settings(cJSON *root, const hot_run_state *run)
 {
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
     const hot_run_row *row;
     for (size_t i = 0; (row = hot_run_row_at(i)); i++) {
-        const void *at = hot_run_member(&job->options, row);
-        if (!is_shown(job, row) || add_outcome(settings, job, row, at))
+        const void *at = hot_run_member(&run->inputs.options, row);
+        if (!is_shown(run, row) || add_outcome(settings, run, row, at))
             continue;
         const double number = row->type == HOT_IS_DOUBLE ? *(const double *)at
                               : row->type == HOT_IS_SIZE ? (double)*(const size_t *)at
@@ -157,7 +149,7 @@ static void add_settings(cJSON *root, const hot_run_job *job)
         if (row->type == HOT_IS_TEXT)
             add_text(settings, row->name, *(const char *const *)at);
         else if (row->type == HOT_IS_NAME)
-            add_text(settings, row->name, row->names[*(const int *)at]);
+            add_word(settings, row, *(const int *)at);
         else if (row->type == HOT_IS_FLAG)
             ADD(cJSON_AddBoolToObject(settings, row->name, number != 0));
         else /* null: the method's default */
@@ -165,16 +157,16 @@ static void add_settings(cJSON *root, const hot_run_job *job)
                                         row->shown == HOT_SHOWN_TENSORS || row->shown == HOT_SHOWN_KNOWN
                                             ? meant(number) : number));
     }
-    ADD(cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(job->context)));
+    ADD(cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(run->context)));
 }
 
-static void add_machine(cJSON *root, const hot_run_job *job)
+static void add_machine(cJSON *root, const hot_run_state *run)
 {
     static const char *const devices[] = {"auto", "cpu", "cuda", "reference"};
     cJSON *device = cJSON_AddObjectToObject(root, "device");
-    add_text(device, "asked", devices[hot_context_device(job->context)]);
-    add_text(device, "used", devices[hot_context_device_used(job->context)]);
-    ADD(cJSON_AddNumberToObject(device, "threads", hot_context_threads(job->context)));
+    add_text(device, "asked", devices[hot_context_device(run->context)]);
+    add_text(device, "used", devices[hot_context_device_used(run->context)]);
+    ADD(cJSON_AddNumberToObject(device, "threads", hot_context_threads(run->context)));
     cJSON *versions = cJSON_AddObjectToObject(root, "versions");
     add_text(versions, "hotfiber", hot_version());
     add_text(versions, "teem", hot_library_teem());
@@ -186,19 +178,20 @@ static void add_machine(cJSON *root, const hot_run_job *job)
 #endif
 }
 
-static void add_response(cJSON *root, const hot_run_job *job)
+static void add_response(cJSON *root, const hot_run_state *run)
 {
-    const hot_response *response = job->tensors ? hot_tensor_field_response(job->tensors) : NULL;
+    const hot_run_learned *learned = &run->learned;
+    const hot_response *response = run->results.tensors ? hot_tensor_field_response(run->results.tensors) : NULL;
     if (!response)
-        response = job->response;
+        response = learned->response;
     if (!response) {
         ADD(cJSON_AddNullToObject(root, "response"));
         return;
     }
     cJSON *object = cJSON_AddObjectToObject(root, "response");
-    add_text(object, "from", job->response_from);
-    if (job->response_voxels)
-        ADD(cJSON_AddNumberToObject(object, "voxels", (double)job->response_voxels));
+    add_text(object, "from", learned->response_from);
+    if (learned->response_voxels)
+        ADD(cJSON_AddNumberToObject(object, "voxels", (double)learned->response_voxels));
     ADD(cJSON_AddNumberToObject(object, "lmax", hot_response_lmax(response)));
     ADD(cJSON_AddNumberToObject(object, "typical", response->typical));
     ADD(cJSON_AddNumberToObject(object, "noise", response->noise));
@@ -214,31 +207,9 @@ static void add_response(cJSON *root, const hot_run_job *job)
     }
 }
 
-cJSON *hot_run_describe_work(const hot_run_job *job)
+static void add_counts(cJSON *root, const hot_run_state *run)
 {
-    static const struct { const char *part, *name; } names[] = {
-        {"input", "file"}, {"input", "bval"}, {"input", "bvec"}, {"settings", "mask"}, {"settings", "response"},
-        {"response", "from"}}; /* of files, which may be written in several ways */
-    cJSON *work = cJSON_CreateObject(), *input = hot_run_describe_input(job), *options;
-    ADD(cJSON_AddItemToObject(work, "input", input));
-    add_settings(work, job);
-    add_response(work, job);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        cJSON_DeleteItemFromObject(cJSON_GetObjectItem(work, names[i].part), names[i].name);
-    hot_run_describe_options(job, HOT_LEARNS | HOT_FINDS, &options);
-    ADD(cJSON_AddItemToObject(work, "options", options));
-    ADD(cJSON_AddItemToObject(work, "data", hot_run_sum_text(job->data_sum)));
-    ADD(cJSON_AddItemToObject(work, "mask", hot_run_sum_text(hot_fingerprint_bytes(
-        0, hot_mask_bytes(job->mask), hot_grid_voxels(hot_dwi_grid(job->dwi))))));
-    ADD(cJSON_AddItemToObject(work, "priors", hot_run_sum_text(hot_run_learned_sum(job))));
-    ADD(cJSON_AddItemToObject(work, "sigma", hot_run_exact(job->sigma)));
-    add_text(work, "version", hot_version());
-    return if_whole(work);
-}
-
-static void add_counts(cJSON *root, const hot_run_job *job)
-{
-    const hot_run_result *result = &job->result;
+    const hot_run_result *result = &run->results.counts;
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     ADD(cJSON_AddNumberToObject(counts, "voxels", (double)result->voxels));
     ADD(cJSON_AddNumberToObject(counts, "fitted", (double)result->fitted));
@@ -256,66 +227,70 @@ static hot_status add_name(void *user, const char *name)
 }
 
 /* All but the names of the files. */
-static cJSON *make_report(hot_run_job *job)
+static cJSON *make_report(hot_run_state *run)
 {
+    static const char *const stages[HOT_RUN_STAGES] = {"reading", "denoising", "mask", "response", "fitting",
+                                                       "finding", "maps", "writing"};
+    hot_run_learned *learned = &run->learned;
     cJSON *root = cJSON_CreateObject();
     whole = 1;
     add_text(root, "hotfiber", hot_version());
-    ADD(cJSON_AddItemToObject(root, "input", job->input));
-    job->input = NULL;
-    add_settings(root, job);
-    add_machine(root, job);
-    add_response(root, job);
-    if (job->sigma > 0) {
+    ADD(cJSON_AddItemToObject(root, "input", run->inputs.description));
+    run->inputs.description = NULL;
+    add_settings(root, run);
+    add_machine(root, run);
+    add_response(root, run);
+    if (learned->sigma > 0) {
         cJSON *noise = cJSON_AddObjectToObject(root, "noise");
-        ADD(cJSON_AddNumberToObject(noise, "sigma", job->sigma));
-        ADD(cJSON_AddNumberToObject(noise, "snr", job->snr));
-        if (job->options.denoise)
-            ADD(cJSON_AddNumberToObject(noise, "shape_restored", job->restored));
+        ADD(cJSON_AddNumberToObject(noise, "sigma", learned->sigma));
+        ADD(cJSON_AddNumberToObject(noise, "snr", learned->snr));
+        if (run->inputs.options.denoise)
+            ADD(cJSON_AddNumberToObject(noise, "shape_restored", learned->restored));
     }
-    if (job->gradients)
-        ADD(cJSON_AddItemToObject(root, "gradients", job->gradients));
-    if (job->log)
-        ADD(cJSON_AddItemToObject(root, "log", job->log));
-    ADD(!job->unheard);
-    job->gradients = job->log = NULL;
-    add_counts(root, job);
+    if (learned->gradients)
+        ADD(cJSON_AddItemToObject(root, "gradients", learned->gradients));
+    if (run->log)
+        ADD(cJSON_AddItemToObject(root, "log", run->log));
+    ADD(!run->log_lost);
+    learned->gradients = run->log = NULL;
+    add_counts(root, run);
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
-    for (int i = 0; i < job->stages; i++)
-        ADD(cJSON_AddNumberToObject(seconds, job->stage[i].name, to_tenth_ms(job->stage[i].seconds)));
-    job->result.seconds = hot_run_now() - job->began;
-    ADD(cJSON_AddNumberToObject(seconds, "total", to_tenth_ms(job->result.seconds)));
+    for (int i = 0; i < HOT_RUN_STAGES; i++)
+        if (run->seconds[i] > 0)
+            ADD(cJSON_AddNumberToObject(seconds, stages[i], to_tenth_ms(run->seconds[i])));
+    run->results.counts.seconds = hot_run_now() - run->began;
+    ADD(cJSON_AddNumberToObject(seconds, "total", to_tenth_ms(run->results.counts.seconds)));
     const size_t peak = hot_memory_peak(); /* of the whole process, in bytes */
     if (peak > 0)
         ADD(cJSON_AddNumberToObject(root, "peak_memory", (double)peak));
     return root;
 }
 
-hot_status hot_run_save_report(hot_run_job *job, const char *const *names, size_t count, const char *path)
+hot_status hot_run_save_report(hot_run_state *run, const char *const *names, size_t count, const char *path)
 {
-    cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
+    cJSON *root = make_report(run), *files = cJSON_AddArrayToObject(root, "files");
     for (size_t i = 0; i < count; i++)
         add_name(files, names[i]);
     root = if_whole(root);
-    hot_status status = hot_report_save(job->context, root, path);
+    hot_status status = hot_report_save(run->context, root, path);
     cJSON_Delete(root);
     return status;
 }
 
-hot_status hot_run_write_report(hot_run_job *job)
+hot_status hot_run_write_report(hot_run_state *run)
 {
-    cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
-    hot_status status = hot_folder_walk(job->context, &job->folder, add_name, files);
+    cJSON *root = make_report(run), *files = cJSON_AddArrayToObject(root, "files");
+    hot_status status = hot_folder_walk(run->context, &run->folder, add_name, files);
     if (status == HOT_OK) {
         add_name(files, "report.json");
-        if (job->options.report)
+        if (run->inputs.options.report)
             add_name(files, "report.html");
     }
     root = if_whole(root);
-    char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "report.json") : NULL;
+    char *path = status == HOT_OK ? hot_folder_file(run->context, &run->folder, "report.json") : NULL;
     if (status == HOT_OK)
-        status = path ? hot_report_save(job->context, root, path) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, path);
+        status = path ? hot_report_save(run->context, root, path) : HOT_ERROR_MEMORY;
+    hot_context_free(run->context, path);
     cJSON_Delete(root);
     return status;
 }

@@ -61,22 +61,23 @@ hot_status hot_run_check(hot_context *context, const hot_run_options *options, h
     return status == HOT_OK ? hot_run_outputs_choose(context, options, *method, &set) : status;
 }
 
-hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options)
+hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *options)
 {
-    hot_context *context = job->context;
-    hot_run_options *mine = &job->options;
-    job->began = job->stage_began = hot_run_now();
-    job->sigma = job->snr = NAN;
+    hot_run_inputs *in = &run->inputs;
+    hot_context *context = run->context;
+    hot_run_options *mine = &in->options;
+    run->began = run->stage_began = hot_run_now();
+    run->learned.sigma = run->learned.snr = NAN;
     mine->size = sizeof *mine;
     hot_status status = hot_options_read(context, "hot_run_options", options, mine);
     if (status != HOT_OK)
         return status;
-    job->fit.size = sizeof job->fit, job->peaks.size = sizeof job->peaks, job->signal.size = sizeof job->signal;
-    status = hot_options_read(context, "hot_fit_options", mine->fit, &job->fit);
+    in->fit.size = sizeof in->fit, in->peaks.size = sizeof in->peaks, in->signal.size = sizeof in->signal;
+    status = hot_options_read(context, "hot_fit_options", mine->fit, &in->fit);
     if (status == HOT_OK)
-        status = hot_options_read(context, "hot_peaks_options", mine->peaks, &job->peaks);
+        status = hot_options_read(context, "hot_peaks_options", mine->peaks, &in->peaks);
     if (status == HOT_OK)
-        status = hot_options_read(context, "hot_signal_find_options", mine->signal, &job->signal);
+        status = hot_options_read(context, "hot_signal_find_options", mine->signal, &in->signal);
     if (status != HOT_OK)
         return status;
     const struct { const char *name; int value; } flags[] = {{"force", mine->force}, {"denoise", mine->denoise},
@@ -85,22 +86,22 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if ((status = hot_option_choice(context, flags[i].name, flags[i].value, 2)) != HOT_OK)
             return status;
-    mine->fit = &job->fit, mine->peaks = &job->peaks, mine->signal = &job->signal;
-    status = hot_run_check(context, mine, NULL, NULL, &job->method);
+    mine->fit = &in->fit, mine->peaks = &in->peaks, mine->signal = &in->signal;
+    status = hot_run_check(context, mine, NULL, NULL, &in->method);
     if (status != HOT_OK)
         return status;
-    job->by_default = !job->fit.model && !job->peaks.method && !mine->response && !job->fit.response &&
-                      !(mine->axial_diffusivity > 0) && !(job->signal.sigma > 0) && !job->signal.sigma_map &&
-                      job->signal.noise_model == HOT_NOISE_AUTO && job->signal.samples == 0;
-    if (!job->fit.model)
-        job->fit.model = "fod";
-    job->peaks.method = job->method->name;
-    if (job->peaks.max_fibers == 0)
-        job->peaks.max_fibers = 3;
-    if (job->peaks.starts == 0)
-        job->peaks.starts = job->method->starts;
-    job->peaks.mask = NULL;
-    job->signal.max_fibers = job->peaks.max_fibers;
-    job->signal.clean_response = job->signal.clean_response || mine->axial_diffusivity > 0;
+    in->by_default = !in->fit.model && !in->peaks.method && !mine->response && !in->fit.response &&
+                      !(mine->axial_diffusivity > 0) && !(in->signal.sigma > 0) && !in->signal.sigma_map &&
+                      in->signal.noise_model == HOT_NOISE_AUTO && in->signal.samples == 0;
+    if (!in->fit.model)
+        in->fit.model = "fod";
+    in->peaks.method = in->method->name;
+    if (in->peaks.max_fibers == 0)
+        in->peaks.max_fibers = 3;
+    if (in->peaks.starts == 0)
+        in->peaks.starts = in->method->starts;
+    in->peaks.mask = NULL;
+    in->signal.max_fibers = in->peaks.max_fibers;
+    in->signal.clean_response = in->signal.clean_response || mine->axial_diffusivity > 0;
     return HOT_OK;
 }

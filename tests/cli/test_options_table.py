@@ -1,4 +1,4 @@
-"""What decides a result is in one table (plugin/run/option_table.c): every member of the options structs has a row, and
+"""What decides a result is in one table (plugin/run/options.inc): every member of the options structs has a row, and
 every option of the command, each input file and each byte of the data, changed in turn, is seen by --resume, by a file
 of hotfiber learn and by a merge of parts: refused, or of no consequence, byte by byte."""
 import json
@@ -14,7 +14,9 @@ os.chdir("work")
 
 # ---- Every member has a row.
 SOURCE = os.path.join(os.environ["HOT_SOURCE"], "plugin")
-rows = re.findall(r"\{(RUN|FIT|PEAKS|SIGNAL)(?:_AS)?\((\w+)", open(f"{SOURCE}/run/option_table.c").read())
+LIST = open(f"{SOURCE}/run/options.inc").read()
+rows = re.findall(r"^\w+\((RUN|FIT|PEAKS|SIGNAL), (\w+)", LIST, re.MULTILINE)
+rows += re.findall(r"^PAIR\((RUN), \w+, (\w+)", LIST, re.MULTILINE)
 headers = "".join(open(os.path.join(folder, name)).read() for folder, _, names in os.walk(f"{SOURCE}/include")
                   for name in names)
 headers = re.sub(r"/\*.*?\*/", "", headers, flags=re.DOTALL)

@@ -71,8 +71,8 @@ for number, position in enumerate((len(kept) // 2, len(kept) - 5, 30)):
     damaged = bytes(byte ^ 0x15 for byte in kept[position:position + (4 if position == 30 else 600)])
     open(f"kept_{number}.resume/found", "wb").write(kept[:position] + damaged + kept[position + len(damaged):])
     done = hotfiber(*call[:4], f"kept_{number}", *call[5:])
-    if position == 30: # in the line of options
-        check(done.returncode == 1 and "other options" in done.stderr, f"a damaged line: {done.stderr}")
+    if position == 30: # in the header
+        check(done.returncode == 1 and "it is damaged" in done.stderr, f"a damaged header: {done.stderr}")
     else:
         check(done.returncode == 0 and open(f"kept_{number}/peaks.nrrd", "rb").read() ==
               open("signal_whole/peaks.nrrd", "rb").read(), f"damaged at {position}: {done.stderr}")

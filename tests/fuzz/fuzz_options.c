@@ -32,7 +32,7 @@ static void parse_command(int argc, char **argv)
         {"offset", CLI_DOUBLE, &number, "X", "without bounds", 0, 0},
         {"model", CLI_CHOICE, &choice, "adc|odf|fod", "model", 0, 0},
         {"angles", CLI_LIST, &list, "A,B", "list", 0, 90},
-        CLI_MEMORY_OPTION(memory),
+        {"memory", CLI_TEXT, &memory, "SIZE", "memory", 0, 0},
         CLI_END,
     };
     cli_common common;
@@ -57,7 +57,7 @@ static void parse_module(int argc, char **argv)
     hot_module_request request;
     char message[MODULE_MESSAGE];
     if (hot_module_parse(argc, argv, 0, &values, &request, message) == 0 && !request.xml && !request.version &&
-        !request.help && (!(values.threshold >= -1 && values.threshold <= 1) || values.max_fibers < 1))
+        !request.help && (!(values.threshold >= -1 && values.threshold <= 1) || values.max_fibers < 0))
         abort();
 }
 

@@ -101,18 +101,18 @@ static void refused(const char *parameter, const char *word, int count, const ch
 static void test_bad_values(void)
 {
     static const char *const values[][3] = {
-        {"model", "spline", "fod, msmt, odf or adc"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
+        {"model", "spline", "adc, odf, fod or msmt"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
         {"method", "guess", "lowrank"}, {"shift", "sideways", "adaptive"}, {"starts", "-1", "-1"},
         {"noise_model", "best", "gaussian"}, {"device", "tpu", "auto, cpu or cuda"},
-        {"max_fibers", "0", "1 to 16"}, {"max_fibers", "2.5", "whole"}, {"max_fibers", "many", "many"},
+        {"max_fibers", "-1", "0 to 16"}, {"max_fibers", "2.5", "whole"}, {"max_fibers", "many", "many"},
         {"max_fibers", "17", "17"}, {"threshold", "2", "-1 to 1"}, {"threshold", "nan", "nan"},
         {"threshold", "0,5", "0,5"}, {"min_angle", "91", "90"}, {"min_angle", "-2", "-2"},
-        {"min_amplitude", "inf", "inf"}, {"min_amplitude", "x", "x"}, {"sigma", "-1", "-1"},
+        {"min_amplitude", "inf", "inf"}, {"min_amplitude", "x", "x"}, {"sigma", "-2", "-1"},
         {"sigma", "1e999", "1e999"}, {"threads", "-1", "-1"}, {"threads", "5000", "1024"},
-        {"diffusivities", "0.001", "two numbers"}, {"diffusivities", "0.001,2", "0 to 1"},
+        {"diffusivities", "0.001", "two numbers"}, {"diffusivities", "0.001,200", "0 to 100"},
         {"diffusivities", "0.0001,0.001", "larger"}, {"diffusivities", "a,b", "a,b"},
         {"diffusivities", "0.1,0.1,0.1", "two"}, {"mask", "no_such_mask.nrrd", "no_such_mask.nrrd"},
-        {"constraint", "some", "nonnegative, hpsd or none"}, {"gm_response", "no_such.txt", "msmt"},
+        {"constraint", "some", "nonnegative, none or hpsd"}, {"gm_response", "no_such.txt", "msmt"},
         {"csf_response", "no_such.txt", "msmt"}, {"tissues", "t.nrrd", "msmt"}, {"tissues", "t.vtp", ".nrrd"},
         {"response", "no_such.txt", "no_such.txt"}, {"bval", "no_such.bval", "NIfTI"},
         {"bvec", "no_such.bvec", "NIfTI"}, {"mask", "-", "-"},

@@ -13,17 +13,24 @@
 
 static const double two[6] = {1, 0, 0, 0, 1, 0};
 
-static char *describe(const hot_run_job *job, unsigned use)
+static void point(hot_run_inputs *inputs)
+{
+    inputs->options.fit = &inputs->fit;
+    inputs->options.peaks = &inputs->peaks;
+    inputs->options.signal = &inputs->signal;
+}
+
+static char *describe(const hot_run_state *state, unsigned use)
 {
     cJSON *object = NULL;
-    CHECK(hot_run_describe_options(job, use, &object) == HOT_OK, "%s", hot_context_message(job->context));
+    CHECK(hot_run_describe(state, use, &object) == HOT_OK, "%s", hot_context_message(state->context));
     char *text = hot_report_line(object);
     cJSON_Delete(object);
     return text;
 }
 
 /* Sets a member to something else. */
-static void change(void *member, const hot_run_row *row, const hot_run_job *job)
+static void change(void *member, const hot_run_row *row, const hot_run_state *state)
 {
     static const char text[] = "lowrank", file[] = "option_file";
     switch (row->type) {
@@ -36,11 +43,11 @@ static void change(void *member, const hot_run_row *row, const hot_run_job *job)
         if (strcmp(row->name, "directions") == 0)
             *(const double **)member = two;
         else if (strcmp(row->name, "mask_in_memory") == 0)
-            *(const hot_mask **)member = job->mask;
+            *(const hot_mask **)member = state->learned.mask;
         else if (strcmp(row->name, "response") == 0)
-            *(const hot_response **)member = job->response;
+            *(const hot_response **)member = state->learned.response;
         else if (strcmp(row->name, "tissues") == 0)
-            *(const hot_response *const **)member = (const hot_response *const *)&job->response;
+            *(const hot_response *const **)member = (const hot_response *const *)&state->learned.response;
         else
             *(const void **)member = two;
         break;
@@ -61,12 +68,12 @@ static void check_table(hot_context *context)
     size_t rows = 0, deciding = 0;
     for (size_t i = 0; (row = hot_run_row_at(i)); i++, rows++)
         for (size_t u = 0; u < sizeof uses / sizeof *uses; u++) {
-            hot_run_job job = {.context = context, .mask = mask, .response = response,
-                               .fit = {.tissue_count = 1, .direction_count = 2}};
-            job.options.fit = &job.fit, job.options.peaks = &job.peaks, job.options.signal = &job.signal;
-            char *before = describe(&job, uses[u]);
-            change((void *)(uintptr_t)hot_run_member(&job.options, row), row, &job);
-            char *after = describe(&job, uses[u]);
+            hot_run_state state = {.context = context, .learned = {.mask = mask, .response = response},
+                                   .inputs.fit = {.tissue_count = 1, .direction_count = 2}};
+            point(&state.inputs);
+            char *before = describe(&state, uses[u]);
+            change((void *)(uintptr_t)hot_run_member(&state.inputs.options, row), row, &state);
+            char *after = describe(&state, uses[u]);
             const int differs = strcmp(before, after) != 0, decides = (row->use & uses[u]) != 0;
             CHECK(differs == decides, "%s, use %u: %s after %s", row->name, uses[u], after, before);
             deciding += (size_t)decides;
@@ -75,13 +82,14 @@ static void check_table(hot_context *context)
         }
     CHECK(rows > 50 && deciding > 35, "%zu rows, %zu that decide", rows, deciding);
 
-    /* A file counts by its content. */
-    hot_run_job job = {.context = context, .options = {.response = "option_file,option_file", .mask = "option_file"}};
-    job.options.fit = &job.fit, job.options.peaks = &job.peaks, job.options.signal = &job.signal;
-    char *before = describe(&job, HOT_RESUMES);
+    /* A file counts by what is in it. */
+    hot_run_state state = {.context = context,
+                           .inputs.options = {.response = "option_file,option_file", .mask = "option_file"}};
+    point(&state.inputs);
+    char *before = describe(&state, HOT_RESUMES);
     file = fopen("option_file", "r+b");
     CHECK(file && fputc('C', file) == 'C' && fclose(file) == 0, "another content");
-    char *after = describe(&job, HOT_RESUMES);
+    char *after = describe(&state, HOT_RESUMES);
     CHECK(strcmp(before, after) != 0, "a file's content: %s", after);
     cJSON_free(before);
     cJSON_free(after);

@@ -4,9 +4,8 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "fibers/signal_calibrate.h"
-#include "fibers/signal_certainty.h"
-#include "fibers/signal_draw.h"
+#include "fibers/signal_priors.h"
+#include "fibers/signal_simulation.h"
 #include "fibers/signal_posterior.h"
 
 /* Overconfident or underconfident P(k) is detected by voxels of a population that resembles the data: if the scale of
@@ -35,7 +34,7 @@ static void check_certified(hot_context *context)
                                 .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
     hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3};
     hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
-    CHECK(hot_signal_calibrate(context, &options, &scheme, 1000, snr, 1, 1, &truth) == HOT_OK, "%s",
+    CHECK(hot_signal_calibrate_evidence(context, &options, &scheme, 1000, snr, 1, 1, &truth) == HOT_OK, "%s",
           hot_context_message(context));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hot_signal_population learned = truth;
@@ -45,13 +44,14 @@ static void check_certified(hot_context *context)
         learned.share[3] += 0.2 * (learned.share[1] - cases[i].single);
         learned.share[1] = cases[i].single, learned.near[0][0] = learned.near[0][1] = cases[i].near;
         options.population = &learned;
-        for (int seen = 0; seen < 2; seen++) { /* test voxels are not those of the calibration */
-            hot_signal_draw(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0.07, 91 + (uint64_t)seen, COUNT, snr, 1, scratch,
+        for (int seen = 0; seen < 2; seen++) { /* what is judged is not what is learned from */
+            hot_signal_simulate(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0.07, 91 + (uint64_t)seen, COUNT, snr, 1, scratch,
                             signals, fibers, directions);
             CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) ==
                       HOT_OK, "%s", hot_context_message(context));
             if (seen == 0)
-                CHECK(hot_signal_certify(context, &options, &scheme, COUNT, fits, 1000, snr, 1, &learned) == HOT_OK,
+                CHECK(hot_signal_calibrate_posterior(context, &options, &scheme, COUNT, fits, 1000, snr, 1, &learned) ==
+                          HOT_OK,
                       "%s", hot_context_message(context));
         }
         for (int tempered = 0; tempered < 2; tempered++) {

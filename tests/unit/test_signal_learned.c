@@ -6,9 +6,8 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "fibers/signal_calibrate.h"
-#include "fibers/signal_draw.h"
-#include "fibers/signal_population.h"
+#include "fibers/signal_simulation.h"
+#include "fibers/signal_priors.h"
 #include "signal/signal_response.h"
 
 enum { MOST = 70, B0 = 6 };
@@ -248,9 +247,11 @@ static void check_calibrated(hot_context *context)
     hot_signal_result result = {.size = sizeof result, .directions = directions, .probability = probability};
     for (int calibrated = 0; calibrated < 2; calibrated++) {
         if (calibrated)
-            CHECK(hot_signal_calibrate(context, &options, &scheme, 1000, snr, 1, 1, &population) == HOT_OK, "%s",
+            CHECK(hot_signal_calibrate_evidence(context, &options, &scheme, 1000, snr, 1, 1, &population) == HOT_OK,
+                  "%s",
                   hot_context_message(context));
-        hot_signal_draw(&population, &scheme, HOT_NOISE_RICIAN, 3, HOT_SIGNAL_MISFIT_SHARE, 99, COUNT, snr, 1, scratch,
+        hot_signal_simulate(&population, &scheme, HOT_NOISE_RICIAN, 3, HOT_SIGNAL_MISFIT_SHARE, 99, COUNT, snr, 1,
+                            scratch,
                         signals, fibers, directions);
         CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) == HOT_OK,
               "%s", hot_context_message(context));
@@ -300,11 +301,11 @@ static void check_noisy_response(hot_context *context)
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
                                 .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
     hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3};
-    CHECK(hot_signal_calibrate(context, &options, &scheme, COUNT, snr, 1, 1, &clean) == HOT_OK, "%s",
+    CHECK(hot_signal_calibrate_evidence(context, &options, &scheme, COUNT, snr, 1, 1, &clean) == HOT_OK, "%s",
           hot_context_message(context));
     scheme.response = noisy;
     options.response_sigma = sigma;
-    CHECK(hot_signal_calibrate(context, &options, &scheme, COUNT, snr, 1, 1, &biased) == HOT_OK, "%s",
+    CHECK(hot_signal_calibrate_evidence(context, &options, &scheme, COUNT, snr, 1, 1, &biased) == HOT_OK, "%s",
           hot_context_message(context));
     CHECK(fabs(clean.evidence_scale - biased.evidence_scale) < 0.05 && fabs(clean.recovered - biased.recovered) < 0.02,
           "scale %g and %g, recovered %g and %g", clean.evidence_scale, biased.evidence_scale, clean.recovered,
@@ -338,7 +339,8 @@ static void check_fans(hot_context *context)
             truth.width[1] = 0.02, truth.noise_freedom = 60, truth.fan = drawn[i];
             for (int v = 0; v < count; v++)
                 snr[v] = noise ? 30 : 1e6;
-            hot_signal_draw(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0, 17 + i, count, snr, 1, scratch, signals, fibers,
+            hot_signal_simulate(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0, 17 + i, count, snr, 1, scratch, signals,
+                                fibers,
                             directions);
             options.population = NULL;
             CHECK(hot_signal_learn(context, &options, &scheme, count, signals, NULL, 1e-3, 0, &learned, &fitted) ==
@@ -391,7 +393,7 @@ static void check_alike(hot_context *context)
         truth.width[1] = width[i][0], truth.isotropic[0] = part[i][0], truth.isotropic[1] = part[i][0];
         truth.water[0] = truth.water[1] = 0.001;
         truth.share[0] = truth.share[3] = 0, truth.share[1] = truth.share[2] = 0.5;
-        hot_signal_draw(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0, 29, COUNT, snr, 1, scratch, signals, fibers,
+        hot_signal_simulate(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0, 29, COUNT, snr, 1, scratch, signals, fibers,
                         directions);
         CHECK(hot_signal_learn(context, &options, &scheme, COUNT, signals, NULL, 1e-3, 0, &learned, &fitted) == HOT_OK,
               "%s", hot_context_message(context));

@@ -1,7 +1,7 @@
 /* The posterior of fits with learned priors: the 95 % ellipses and circles contain a fibre's direction in 95 % of
  * simulated voxels (not those of `hotfiber phantom`); draws have the reported covariance. */
 #include "bench/accuracy/simulated_voxels.h"
-#include "fibers/signal_population.h"
+#include "fibers/signal_priors.h"
 #include "fibers/signal_posterior.h"
 
 enum { COUNT = 3000, LEARNED_FROM = 1500, VOLUMES = PH_B0 + PH_VOLUMES };

@@ -1,11 +1,11 @@
 /* The signal method's voxels, all in one call or chunk by chunk. */
-#include "signal_find.h"
+#include "signal_field.h"
 
 #include <string.h>
 
 #include "dwi/gather.h"
 #include "signal/signal_source.h"
-#include "signal_samples.h"
+#include "signal_posterior.h"
 
 enum { TOGETHER = 64 /* voxels that are read at a time */ };
 
@@ -49,7 +49,7 @@ static void note_used(void *user, size_t end)
  * in memory, and all volumes are used. */
 static int reads_itself(const hot_signal_finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
 {
-    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->recall_slab && !part->keep_slab &&
+    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->load && !part->save &&
            !(maps && (maps->cone || maps->samples));
 }
 
@@ -58,7 +58,7 @@ static int reads_again(const hot_signal_find_options *options) { return options-
 
 /* The arrays of the voxels from `first` on. */
 static hot_signal_result result_at(const hot_signal_finder *f, const hot_signal_find_options *options,
-                                   const hot_signal_found *found, size_t first)
+                                   const hot_signal_output *found, size_t first)
 {
     const hot_signal_maps *maps = found->maps;
     hot_signal_result result = {.size = sizeof result,
@@ -82,7 +82,7 @@ static hot_signal_numbers numbers_of(const hot_dwi *dwi)
 
 /* All voxels from f->first on in one call. */
 static hot_status find_at_once(hot_signal_finder *f, const hot_signal_find_options *options,
-                               const hot_signal_found *found, const hot_signal_part *part)
+                               const hot_signal_output *found, const hot_signal_part *part)
 {
     const double signals = (double)(f->volumes * hot_sample_bytes(f->dwi->sample));
     const double directions = 3.0 * sizeof(float) * f->how.max_fibers, voxels = (double)(f->voxels - f->first);
@@ -99,43 +99,49 @@ static hot_status find_at_once(hot_signal_finder *f, const hot_signal_find_optio
                                   f->where->bytes + f->first, &result);
 }
 
-hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
+/* One slab: loaded, or read, fitted and saved. */
+static hot_status find_slab(hot_signal_finder *f, const hot_signal_find_options *options,
+                            const hot_signal_output *found, const hot_signal_part *part, size_t first, size_t count)
 {
+    hot_signal_maps *maps = found->maps;
+    const hot_signal_result result = result_at(f, options, found, first);
+    const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
+    hot_status status = HOT_OK;
+    int known = 0;
+    if (part->load)
+        status = part->load(part->user, found, first, count, &known);
+    if (status != HOT_OK || known)
+        return status;
+    if (first > f->first || f->learned->known)
+        status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
+    hot_signal_keep_used(f, count, f->signals);
+    if (status == HOT_OK && maps && (maps->cone || maps->samples))
+        status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->where, first, count, f->signals, sigma,
+                                           f->response->typical, &result, maps);
+    else if (status == HOT_OK)
+        status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
+                                       f->where->bytes + first, &result);
+    if (status == HOT_OK && part->save)
+        status = part->save(part->user, found, first, count);
+    if (status == HOT_OK && part->used && !reads_again(options))
+        part->used(part->user, first + count);
+    return status;
+}
+
+hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_output *found)
+{
+    const hot_signal_find_options *options = &f->options;
     const hot_signal_part none = {0}, *part = options->part ? options->part : &none;
     const size_t step = part->step > 0 && part->step < f->chunk ? part->step : f->chunk;
-    hot_signal_maps *maps = found->maps;
     hot_status status = HOT_OK;
-    int known;
-    if (reads_itself(f, part, maps))
+    if (reads_itself(f, part, found->maps))
         return find_at_once(f, options, found, part);
     for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
         const size_t count = f->voxels - first < step ? f->voxels - first : step;
-        hot_signal_result result = result_at(f, options, found, first);
         f->how.progress[0] = (double)first / (double)f->voxels;
         f->how.progress[1] = (double)(first + count) / (double)f->voxels;
-        if (f->where != f->mask && !memchr(f->where->bytes + first, 1, count)) {
-            status = hot_context_check(f->context, "finding fibres");
-            continue;
-        }
-        if (part->recall_slab) {
-            status = part->recall_slab(part->user, found, first, count, &known);
-            if (status != HOT_OK || known)
-                continue;
-        }
-        if (first > f->first || f->learned->known)
-            status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
-        hot_signal_keep_used(f, count, f->signals);
-        const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
-        if (status == HOT_OK && maps && (maps->cone || maps->samples))
-            status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->where, first, count, f->signals,
-                                               sigma, f->response->typical, &result, maps);
-        else if (status == HOT_OK)
-            status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
-                                           f->where->bytes + first, &result);
-        if (status == HOT_OK && part->keep_slab)
-            status = part->keep_slab(part->user, found, first, count);
-        if (status == HOT_OK && part->used && !reads_again(options))
-            part->used(part->user, first + count);
+        status = f->where == f->mask || memchr(f->where->bytes + first, 1, count)
+            ? find_slab(f, options, found, part, first, count) : hot_context_check(f->context, "finding fibres");
     }
     return status;
 }

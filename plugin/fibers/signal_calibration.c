@@ -1,22 +1,176 @@
-/* See signal_certainty.h. The matched population's priors are moved until voxels that are drawn from it and fitted with
- * the data's priors show the moments that the data show, and its shares and separations until they show as many fibres,
- * as near (indirect inference; a step of Bayesian unfolding, D'Agostini 1995). */
-#include "signal_certainty.h"
-
+/* How far the answers can be trusted, measured on simulated voxels. Evidence: -2 ln P(k) = T cost_k + d_k, where the
+ * likelihood of the voxels' numbers of fibres is convex in T and d. Posterior: the matched population's priors are
+ * moved until voxels that are drawn from it and fitted with the data's priors show the moments that the data show, and
+ * its shares and separations until they show as many fibres, as near (indirect inference; a step of Bayesian unfolding,
+ * D'Agostini 1995). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/entry.h"
-#include "signal_drawn.h"
 #include "signal_posterior.h"
-#include "signal_shown.h"
+#include "signal_priors.h"
+#include "signal_simulation.h"
 
-/* PASSES: steps to the matched population. MOST_DRAWN, LEAST_DRAWN: voxels of each; two for each of the data's, of
+/* ---- Evidence ---------------------------------------------------------------------------------------------------- */
+
+/* Unknowns: T; then d_1 to d_3, of which those in a group are equal (d_0 is 0). */
+enum { KMAX = 3, UNKNOWNS = 1 + KMAX, STEPS = 30 };
+
+/* What is known before: T is 1 and d 0, give or take these. */
+static const double scale_sd = 0.3, shift_sd = 2;
+/* Costs farther from the least than this are as good as impossible. */
+static const double cost_most = 200;
+static const double least_scale = 0.1;
+
+/* Gradient and Hessian of -ln of the posterior at x. */
+static void derive(const hot_simulated_voxels *drawn, int scaled, const int group[KMAX + 1], const double x[UNKNOWNS],
+                   double gradient[UNKNOWNS], double hessian[UNKNOWNS][UNKNOWNS])
+{
+    memset(hessian, 0, sizeof(double[UNKNOWNS][UNKNOWNS]));
+    for (int i = 0; i < UNKNOWNS; i++) {
+        const double inverse = i ? 1 / (shift_sd * shift_sd) : 1 / (scale_sd * scale_sd);
+        gradient[i] = inverse * (x[i] - (i == 0));
+        hessian[i][i] = inverse;
+    }
+    for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        const hot_signal_fit *own = drawn->fits + 4 * voxel;
+        double p[KMAX + 1], feature[KMAX + 1][UNKNOWNS] = {{0}}, mean[UNKNOWNS] = {0}, least = INFINITY;
+        double highest = -INFINITY, sum = 0;
+        if (!(own[0].noise > 0))
+            continue;
+        for (int k = 0; k <= drawn->max_fibers; k++)
+            least = fmin(least, (double)own[k].cost);
+        for (int k = 0; k <= drawn->max_fibers; k++) {
+            feature[k][0] = -0.5 * fmin((double)own[k].cost - least, cost_most);
+            if (k > 0)
+                feature[k][group[k]] = -0.5;
+            p[k] = 0;
+            for (int i = 0; i < UNKNOWNS; i++)
+                p[k] += x[i] * feature[k][i];
+            highest = fmax(highest, p[k]);
+        }
+        for (int k = 0; k <= drawn->max_fibers; k++)
+            sum += p[k] = exp(p[k] - highest);
+        for (int k = 0; k <= drawn->max_fibers; k++)
+            for (int i = 0; i < UNKNOWNS; i++)
+                mean[i] += (p[k] / sum) * feature[k][i];
+        for (int i = 0; i < UNKNOWNS; i++) {
+            gradient[i] -= feature[drawn->fibers[voxel]][i] - mean[i];
+            for (int j = 0; j < UNKNOWNS; j++)
+                for (int k = 0; k <= drawn->max_fibers; k++)
+                    hessian[i][j] += (p[k] / sum) * (feature[k][i] - mean[i]) * (feature[k][j] - mean[j]);
+        }
+    }
+    for (int i = 1; i < UNKNOWNS && !scaled; i++)
+        hessian[0][i] = hessian[i][0] = 0;
+    if (!scaled)
+        gradient[0] = 0;
+}
+
+/* Solves with a positive definite matrix: its Cholesky factor in its place, the solution in that of the right side. */
+static void solve(double a[UNKNOWNS][UNKNOWNS], double right[UNKNOWNS])
+{
+    for (int i = 0; i < UNKNOWNS; i++) {
+        for (int j = 0; j <= i; j++) {
+            for (int p = 0; p < j; p++)
+                a[i][j] -= a[i][p] * a[j][p];
+            a[i][j] = i == j ? sqrt(a[i][i]) : a[i][j] / a[j][j];
+        }
+        for (int j = 0; j < i; j++)
+            right[i] -= a[i][j] * right[j];
+        right[i] /= a[i][i];
+    }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        for (int j = i + 1; j < UNKNOWNS; j++)
+            right[i] -= a[j][i] * right[j];
+        right[i] /= a[i][i];
+    }
+}
+
+/* Newton's method, with short steps far off. */
+static void fit(const hot_simulated_voxels *drawn, int scaled, const int group[KMAX + 1], double x[UNKNOWNS])
+{
+    memset(x, 0, sizeof(double[UNKNOWNS]));
+    x[0] = 1;
+    for (int step = 0; step < STEPS; step++) {
+        double change[UNKNOWNS], hessian[UNKNOWNS][UNKNOWNS], largest = 0;
+        derive(drawn, scaled, group, x, change, hessian);
+        solve(hessian, change);
+        for (int i = 0; i < UNKNOWNS; i++)
+            largest = fmax(largest, fabs(change[i]));
+        for (int i = 0; i < UNKNOWNS; i++)
+            x[i] -= change[i] * fmin(1, 1 / fmax(largest, 1e-9));
+        if (largest < 1e-6)
+            break;
+    }
+}
+
+/* Shifts may only make more fibres less likely. The other way round the fits have too few fibres because tissue is not
+ * as the priors say, and more of them change the priors in the same direction: real data ended with three everywhere
+ * (docs/decisions/007-signal-posterior-temperature.md). */
+static void fit_rising(const hot_simulated_voxels *drawn, int scaled, hot_signal_population *population)
+{
+    int group[KMAX + 1] = {0, 1, 2, 3}, again = 1;
+    double x[UNKNOWNS];
+    while (again) {
+        fit(drawn, scaled, group, x);
+        again = 0;
+        for (int k = 2; k <= drawn->max_fibers && !again; k++) {
+            again = x[group[k]] < x[group[k - 1]] && group[k] != group[k - 1];
+            for (int j = k, old = group[k]; again && j <= KMAX && group[j] == old; j++)
+                group[j] = group[k - 1];
+        }
+    }
+    population->evidence_scale = fmax(x[0], least_scale);
+    for (int k = 1; k <= KMAX; k++)
+        population->evidence_shift[k] = k <= drawn->max_fibers ? x[group[k]] : 0;
+}
+
+/* The share of the drawn voxels whose own number of fibres is the likeliest one. */
+static double recovered(const hot_simulated_voxels *drawn, const hot_signal_population *population)
+{
+    size_t right = 0, all = 0;
+    for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        const hot_signal_fit *own = drawn->fits + 4 * voxel;
+        double least = INFINITY;
+        int best = 0;
+        for (int k = 0; k <= drawn->max_fibers; k++) {
+            const double cost = population->evidence_scale * (double)own[k].cost + population->evidence_shift[k];
+            if (cost < least)
+                least = cost, best = k;
+        }
+        right += own[0].noise > 0 && best == drawn->fibers[voxel];
+        all += own[0].noise > 0;
+    }
+    return all ? (double)right / (double)all : 1;
+}
+
+hot_status hot_signal_calibrate_evidence(hot_context *context, const hot_signal_options *how,
+                                         const hot_signal_scheme *scheme, size_t count, const double *snr,
+                                         uint64_t seed, int last, hot_signal_population *population)
+{
+    hot_simulated_voxels drawn;
+    hot_status status = hot_simulated_make(context, how, scheme, count, &drawn);
+    population->evidence_scale = 1;
+    memset(population->evidence_shift, 0, sizeof population->evidence_shift);
+    if (status == HOT_OK)
+        status = hot_simulate_voxels(&drawn, population, population, HOT_SIGNAL_MISFIT_SHARE, seed, count, snr, count);
+    if (status == HOT_OK) {
+        fit_rising(&drawn, last, population);
+        population->recovered = recovered(&drawn, population);
+    }
+    hot_simulated_free(&drawn);
+    return status;
+}
+
+/* ---- Posterior --------------------------------------------------------------------------------------------------- */
+
+/* PASSES: steps to the matched population. MAX_DRAWN, MIN_DRAWN: voxels of each; two for each of the data's, of
  * which few tell little. Twice as many judge the answers. KINDS: none, one, and two and three by their separations. */
-enum { KMAX = HOT_DRAWN_KMAX, PASSES = 4, MOST_DRAWN = 2000, LEAST_DRAWN = 200, UNFOLDED = 2,
+enum { PASSES = 4, MAX_DRAWN = 2000, MIN_DRAWN = 200, UNFOLDED = 2,
        KINDS = 2 + 2 * HOT_SEPARATIONS };
-enum { WIDTH, ISOTROPIC, WATER, SPREAD, UNKNOWNS }; /* of the priors that are moved */
+enum { WIDTH, ISOTROPIC, WATER, SPREAD, MOVED }; /* of the priors that are moved */
 
 /* The weight, in voxels, of what is learned as it is; that against which widths and parts are moved, as in learning. */
 static const double pseudo = 20, width_pseudo = 120, part_pseudo = 40;
@@ -31,7 +185,7 @@ static const double misfit_left = 0.07;
 
 /* What fits show: moments, and how many voxels are of each kind; of drawn voxels also as what the kinds show. */
 typedef struct shown {
-    hot_moments of[UNKNOWNS];
+    hot_moments of[MOVED];
     double voxels, kind[KINDS], drawn[KINDS], as[KINDS][KINDS]; /* as: [drawn][shown] */
 } shown;
 
@@ -44,7 +198,7 @@ static int kind_of(const float *v, int k)
 static int fibers_of(int kind) { return kind < 2 ? kind : 2 + (kind - 2) / HOT_SEPARATIONS; }
 
 static void add_moments(const hot_signal_fit *f, int k, double weight, const hot_signal_population *p,
-                        hot_moments of[UNKNOWNS])
+                        hot_moments of[MOVED])
 {
     const double usual[2] = {0, p->spread};
     double mean = 0, square = 0;
@@ -62,8 +216,8 @@ static void add_moments(const hot_signal_fit *f, int k, double weight, const hot
 }
 
 /* drawn: as they were drawn; NULL: data. */
-static void look(size_t count, const hot_signal_fit *fits, const hot_drawn *drawn, const hot_signal_population *p,
-                 shown *s)
+static void sum_moments(size_t count, const hot_signal_fit *fits, const hot_simulated_voxels *drawn,
+                        const hot_signal_population *p, shown *s)
 {
     memset(s, 0, sizeof *s);
     for (size_t voxel = 0; voxel < count; voxel++) {
@@ -163,9 +317,8 @@ static void unfold(const shown *data, const shown *drawn, const double learned[K
 
 /* ln of the probability that those voxels are right which are, with P(k) to a power. All numbers of fibres have the
  * same one: where one is too sure and another not sure enough, drawn voxels tell which too poorly
- * (docs/decisions/007-signal-posterior-temperature.md). terms: room for one of each voxel, so that any number of
- * threads finds the same sum. */
-static double likelihood(const hot_drawn *drawn, double ln_power, double *terms)
+ * (docs/decisions/007-signal-posterior-temperature.md). terms: room for one of each voxel, so that any number of threads finds the same sum. */
+static double likelihood(const hot_simulated_voxels *drawn, double ln_power, double *terms)
 {
     const double power = exp(ln_power);
     double sum = -0.5 * pow(ln_power / certainty_sd, 2);
@@ -186,7 +339,7 @@ static double likelihood(const hot_drawn *drawn, double ln_power, double *terms)
 }
 
 /* The power with which it is largest, by golden sections. */
-static double fit_certainty(const hot_drawn *drawn, double *terms)
+static double fit_certainty(const hot_simulated_voxels *drawn, double *terms)
 {
     const double golden = 0.6180339887498949;
     double low = least_ln_certainty, high = most_ln_certainty;
@@ -205,7 +358,7 @@ static double fit_certainty(const hot_drawn *drawn, double *terms)
 
 /* Each fibre of a drawn voxel of k, as the fits find, at the direction nearest to its own; wide: of wide cones alone.
  * Returns how many places there are. */
-static size_t list_places(const hot_drawn *drawn, int k, int wide, const hot_signal_population *population,
+static size_t list_places(const hot_simulated_voxels *drawn, int k, int wide, const hot_signal_population *population,
                           double *places)
 {
     const double far_off = 1e30;
@@ -237,15 +390,9 @@ static size_t list_places(const hot_drawn *drawn, int k, int wide, const hot_sig
     return count;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const double l = *(const double *)left, r = *(const double *)right;
-    return (l > r) - (l < r);
-}
-
 /* The growth with which wide cones hold 95 %: it was measured in narrower ones, and beyond them cones would be wider
  * than fibres are apart. */
-static void fit_growth(const hot_drawn *drawn, int k, double *places, hot_signal_population *population)
+static void fit_growth(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_population *population)
 {
     double low = 0, high = 1, *growth = &population->cone_growth[k];
     size_t count = 0;
@@ -262,39 +409,41 @@ static void fit_growth(const hot_drawn *drawn, int k, double *places, hot_signal
 
 /* The variance that makes the circles hold 95 % of the drawn fibres whose voxels get their number; never less than the
  * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. */
-static void fit_cones(const hot_drawn *drawn, int k, double *places, hot_signal_population *population)
+static void fit_cones(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_population *population)
 {
     population->cone_variance[k] = 1;
     fit_growth(drawn, k, places, population);
     const size_t count = list_places(drawn, k, 0, population, places);
     if (count == 0)
         return;
-    qsort(places, count, sizeof *places, by_size);
+    qsort(places, count, sizeof *places, hot_by_size);
     const double quantile = fmin(fmax(places[(size_t)(0.95 * (double)count)], 1), 10);
     population->cone_variance[k] = exp(log(quantile) * (double)count / ((double)count + k * cone_pseudo));
 }
 
-hot_status hot_signal_certify(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
-                              size_t count, const hot_signal_fit *fits, size_t known, const double *snr,
-                              uint64_t seed, hot_signal_population *population)
+hot_status hot_signal_calibrate_posterior(hot_context *context, const hot_signal_options *how,
+                                          const hot_signal_scheme *scheme, size_t count, const hot_signal_fit *fits,
+                                          size_t known, const double *snr, uint64_t seed,
+                                          hot_signal_population *population)
 {
     hot_signal_population matched = *population;
-    const size_t wanted = 2 * known < LEAST_DRAWN ? LEAST_DRAWN : 2 * known;
-    const size_t some = wanted < MOST_DRAWN ? wanted : MOST_DRAWN, all = 2 * some;
+    const size_t wanted = 2 * known < MIN_DRAWN ? MIN_DRAWN : 2 * known;
+    const size_t some = wanted < MAX_DRAWN ? wanted : MAX_DRAWN, all = 2 * some;
     double learned[KINDS];
     shown data, those;
-    hot_drawn drawn;
-    hot_status status = hot_drawn_make(context, how, scheme, all, &drawn);
+    hot_simulated_voxels drawn;
+    hot_status status = hot_simulated_make(context, how, scheme, all, &drawn);
     double *places = hot_context_alloc(context, all, KMAX * sizeof *places);
     if (!places)
         status = HOT_ERROR_MEMORY;
     list_kinds(population, learned);
-    look(count, fits, NULL, population, &data);
+    sum_moments(count, fits, NULL, population, &data);
     for (int pass = 0; pass < PASSES && status == HOT_OK && data.voxels > 0; pass++) {
-        status = hot_drawn_fill(&drawn, &matched, population, misfit_left, seed + (uint64_t)pass, some, snr, known);
+        status = hot_simulate_voxels(&drawn, &matched, population, misfit_left, seed + (uint64_t)pass, some, snr,
+                                     known);
         if (status != HOT_OK)
             break;
-        look(drawn.count, drawn.fits, &drawn, population, &those);
+        sum_moments(drawn.count, drawn.fits, &drawn, population, &those);
         move(&data.of[WIDTH], &those.of[WIDTH], width_pseudo, -0.03, 0.2, 0.005, matched.width);
         move(&data.of[ISOTROPIC], &those.of[ISOTROPIC], part_pseudo, 0, 0.6, 0.02, matched.isotropic);
         move(&data.of[WATER], &those.of[WATER], part_pseudo, 0, 0.6, 0.02, matched.water);
@@ -303,12 +452,12 @@ hot_status hot_signal_certify(hot_context *context, const hot_signal_options *ho
             unfold(&data, &those, learned, &matched);
     }
     if (status == HOT_OK)
-        status = hot_drawn_fill(&drawn, &matched, population, misfit_left, seed + PASSES, all, snr, known);
+        status = hot_simulate_voxels(&drawn, &matched, population, misfit_left, seed + PASSES, all, snr, known);
     if (status == HOT_OK)
         population->certainty = fit_certainty(&drawn, places);
     for (int k = 1; k <= drawn.max_fibers && status == HOT_OK; k++)
         fit_cones(&drawn, k, places, population);
     hot_context_free(context, places);
-    hot_drawn_free(&drawn);
+    hot_simulated_free(&drawn);
     return status;
 }

@@ -1,16 +1,46 @@
 /* Expectation maximisation. E step: the fits of all numbers of fibres in every voxel of the sample, with Laplace's
  * approximation of each evidence and of the posterior. M step: scoring over voxels and numbers of fibres, weighted by
- * P(k), which are calibrated on voxels drawn from what was learned (signal_calibrate.c; in the end
- * signal_certainty.c); a few voxels' weight stays
- * with the wide priors at the start, so that few voxels and such as hold single fibres alone are no special case. */
+ * P(k), which are calibrated on voxels drawn from what was learned (signal_calibration.c); a few voxels'
+ * weight stays with the wide priors at the start, so that few voxels and such as hold single fibres alone are no
+ * special case. */
+#include "signal_priors.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "signal_calibrate.h"
-#include "signal_certainty.h"
-#include "signal_population.h"
 #include "signal_posterior.h"
-#include "signal_shown.h"
+
+/* 12 million draws. */
+const double hot_separation_chance[2][HOT_SEPARATIONS] = {
+    {0.09606, 0.12374, 0.14725, 0.16654, 0.18084, 0.28557}, {0.27573, 0.28317, 0.23375, 0.13527, 0.05664, 0.01544}};
+/* Upper edges of all bins but the last, degrees. */
+static const double edges[HOT_SEPARATIONS - 1] = {35, 45, 55, 65, 75};
+
+/* A posterior is never wider than its prior, though rounding may say so where the data tell nearly nothing. */
+void hot_moments_add(hot_moments *m, double weight, double value, double variance, const double prior[2])
+{
+    const double told = 1 - fmin(fmax(variance, 0) / (prior[1] * prior[1]), 1), off = value - prior[0];
+    m->count += weight;
+    m->told += weight * told;
+    m->told_twice += weight * told * told;
+    m->off += weight * off;
+    m->off_told += weight * told * off;
+    m->square += weight * off * off;
+}
+
+int hot_separation_bin(const float *v, int k, double *angle)
+{
+    double near = 0;
+    int bin = 0;
+    for (int i = 1; i < k; i++)
+        for (int j = 0; j < i; j++)
+            near = fmax(near, fabs((double)(v[3 * i] * v[3 * j] + v[3 * i + 1] * v[3 * j + 1] +
+                                            v[3 * i + 2] * v[3 * j + 2])));
+    *angle = acos(fmin(near, 1)) * 57.29577951308232;
+    while (bin + 1 < HOT_SEPARATIONS && *angle >= edges[bin])
+        bin++;
+    return bin;
+}
 
 /* DRAWN: voxels that the evidence is calibrated with, in every other round. */
 enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
@@ -154,7 +184,7 @@ static double trigamma_inverse(double x)
     return y;
 }
 
-static int by_size(const void *left, const void *right)
+int hot_by_size(const void *left, const void *right)
 {
     const double l = *(const double *)left, r = *(const double *)right;
     return (l > r) - (l < r);
@@ -183,7 +213,7 @@ static size_t learn_noise(size_t count, size_t rows, double least, const hot_sig
     }
     if (n == 0)
         return 0;
-    qsort(logs, n, sizeof *logs, by_size);
+    qsort(logs, n, sizeof *logs, hot_by_size);
     const double centre = logs[n / 2];
     const double half = 0.5 * (logs[(size_t)(0.84 * (double)n)] - logs[(size_t)(0.16 * (double)n)]);
     const double spread = half * half - usual / (double)n;
@@ -261,8 +291,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
         if (status == HOT_OK && options.max_fibers > 1 && round % 2) {
             const size_t drawn = take_snr(&options, scheme, count, signals, sigma, fits, logs);
             if (drawn > 0)
-                status = hot_signal_calibrate(context, &options, scheme, drawn, logs, DRAWN_SEED + (uint64_t)round,
-                                              round == ROUNDS - 1, population);
+                status = hot_signal_calibrate_evidence(context, &options, scheme, drawn, logs,
+                                                       DRAWN_SEED + (uint64_t)round, round == ROUNDS - 1, population);
         }
     }
     if (status == HOT_OK && options.max_fibers > 1) {
@@ -270,8 +300,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         const size_t known = take_snr(&options, scheme, count, signals, sigma, fits, logs);
         if (status == HOT_OK && known > 0)
-            status = hot_signal_certify(context, &options, scheme, count, fits, known, logs, DRAWN_SEED + ROUNDS,
-                                        population);
+            status = hot_signal_calibrate_posterior(context, &options, scheme, count, fits, known, logs,
+                                                    DRAWN_SEED + ROUNDS, population);
     }
     if (fitted)
         *fitted = usable;

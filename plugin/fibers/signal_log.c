@@ -3,14 +3,14 @@
 #include <stdio.h>
 
 #include "dwi/summary.h"
-#include "signal_remarks.h"
+#include "signal_field.h"
 
 /* A given noise this many times too small or too large is remarked on. Real scans differ from their b=0 volumes' spread
  * by up to two. */
 static const double far_off = 3;
 /* With fewer diffusion-weighted volumes the fits leave nothing over to judge by. */
 enum { LEAST_VOLUMES = 20 };
-/* From fewer voxels little is learned: priors keep the weight of 20 at the start (signal_population.c), and each number
+/* From fewer voxels little is learned: priors keep the weight of 20 at the start (signal_priors.c), and each number
  * of fibres has but a share of them. */
 enum { LEAST_SAMPLED = 200 };
 /* Of simulated voxels, those whose number of fibres is found: .9 and more with 30 directions and a usual noise, .75
@@ -34,7 +34,7 @@ static double given_noise(const hot_signal_find_options *options, const hot_mask
 
 /* A mistake of that size is one of unit, or of the file it came from. The b=0 volumes show the noise, or else what the
  * fits left over. */
-hot_status hot_signal_compare_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+hot_status hot_signal_log_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                     const hot_signal_find_options *options, double least, const uint8_t *flags,
                                     float *residual)
 {
@@ -68,7 +68,7 @@ hot_status hot_signal_compare_noise(hot_context *context, const hot_dwi *dwi, co
     return HOT_OK;
 }
 
-void hot_signal_tell_learned(hot_context *context, const hot_signal_learned *learned, double typical)
+void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learned, double typical)
 {
     const hot_signal_population *p = &learned->population;
     hot_context_log(context, HOT_LOG_NOTE,
@@ -90,7 +90,7 @@ void hot_signal_tell_learned(hot_context *context, const hot_signal_learned *lea
                         100 * p->recovered);
 }
 
-size_t hot_signal_tell_flagged(hot_context *context, const hot_mask *mask, const uint8_t *flags)
+size_t hot_signal_log_flagged(hot_context *context, const hot_mask *mask, const uint8_t *flags)
 {
     static const struct { int flag; const char *text; } reasons[] = {
         {HOT_VOXEL_NOT_FINITE, "NaN or infinite"}, {HOT_VOXEL_NO_B0, "b=0 signal not above 0"},

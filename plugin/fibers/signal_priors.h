@@ -1,0 +1,60 @@
+/* Priors of the voxel model (empirical Bayes): learned from a sample of voxels by expectation maximisation, and
+ * calibrated on simulated ones. */
+#ifndef HOT_FIBERS_SIGNAL_PRIORS_H
+#define HOT_FIBERS_SIGNAL_PRIORS_H
+
+#include <hotfiber/hotfiber.h>
+
+/* Estimates the priors of the fits by expectation maximisation from fits to `count` voxels. signals: count x
+ * scheme->volumes floats; sigma: count floats, > 0, or NULL for how->sigma. least_noise: of the usual noise, over
+ * sigma. denoised: the noise is as given, and not learned from what denoising has left of the residuals. *fitted (NULL:
+ * not wanted): how many voxels the noise was learned from. Any number of threads gives the same.
+ * Errors: those of hot_signal_fibers_f32. */
+hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
+                            size_t count, const float *signals, const float *sigma, double least_noise,
+                            int denoised, hot_signal_population *population, size_t *fitted);
+
+/* how->response_sigma, which b=0 volumes tell, by the noise that was learned: in people b=0 volumes differ by more than
+ * noise (pulsation, motion), which is no bias of magnitudes. */
+double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_population *population);
+
+/* ---- Calibration on simulated voxels (signal_calibration.c) ---- */
+
+/* Sets population->evidence_scale and evidence_shift by logistic regression on `count` drawn voxels, and `recovered` to
+ * the share of them that gets its own number with these. how: of the fits; its population is not used. snr: count, S0
+ * over the noise given to the fits. last: whether the scale is fitted, too (else it is 1). Any number of threads gives
+ * the same. Errors: those of hot_signal_fibers_f32. */
+hot_status hot_signal_calibrate_evidence(hot_context *context, const hot_signal_options *how,
+                                         const hot_signal_scheme *scheme, size_t count, const double *snr,
+                                         uint64_t seed, int last, hot_signal_population *population);
+
+/* Sets population->certainty, cone_variance and cone_growth; what is found does not depend on them. how: of the fits;
+ * its population is not used. fits: count x 4, of the data with these priors. snr: of `known` voxels, S0 over the noise
+ * given to the fits. Any number of threads gives the same. Errors: those of hot_signal_fibers_f32. */
+hot_status hot_signal_calibrate_posterior(hot_context *context, const hot_signal_options *how,
+                                          const hot_signal_scheme *scheme, size_t count, const hot_signal_fit *fits,
+                                          size_t known, const double *snr, uint64_t seed,
+                                          hot_signal_population *population);
+
+/* ---- What fits show of the priors: sums over voxels and numbers of fibres, weighted by P(k) ---- */
+
+/* Of an unknown that has a normal prior: how often it was seen; sums of how much of it the data tell, f, which is what
+ * the posterior's variance lacks of the prior's, and f^2; and of d, f d and d^2, d being how far the fit is off the
+ * prior's mean. */
+typedef struct hot_moments {
+    double count, told, told_twice, off, off_told, square;
+} hot_moments;
+
+void hot_moments_add(hot_moments *moments, double weight, double value, double variance, const double prior[2]);
+
+/* What share of 2 and of 3 uniform directions that are 25 degrees apart has its smallest separation in each bin. */
+extern const double hot_separation_chance[2][HOT_SEPARATIONS];
+
+/* The bin of the smallest separation of k directions, v being k x 3; angle: degrees, for those that are nearer than 25,
+ * which are counted in the first. */
+int hot_separation_bin(const float *v, int k, double *angle);
+
+/* qsort's order of doubles. */
+int hot_by_size(const void *left, const void *right);
+
+#endif
