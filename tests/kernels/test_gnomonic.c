@@ -1,36 +1,18 @@
-/* The gnomonic projection's arithmetic (kernels/sshopm/gpu/gnomonic.h), which the GPU uses, on the CPU: a step in it is
- * a step of SS-HOPM, whatever the tensor, and the frame is a rotation; and the shift of a tensor (gnomonic_shift.h)
- * makes its maxima attract. */
+/* The GPU's arithmetic in the gnomonic projection (kernels/sshopm/gpu/gnomonic_step.cuh), on the CPU: a step in it is a
+ * step of SS-HOPM, whatever the tensor, and the frame is a rotation; and the shift of a tensor makes its maxima
+ * attract. */
 #include "check.h"
 #include "forms3.h"
-#include "symtensor/forms.h"
 
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include "sshopm/gpu/gnomonic_table.h"
 
-#define HOT_GNOMONIC(name) HOT_JOIN(gnomonic_##name##_, HOT_ORDER)
-#define HOT_ORDER_TEMPLATE "sshopm/gpu/gnomonic.h"
-#include "common/orders.h"
-#define HOT_DIM 3
-#define HOT_SCALAR float
-#define HOT_REAL float
-#define HOT_COEF float
-#define HOT_MAX(a, b) fmaxf(a, b)
-#define HOT_SQRT(a) sqrtf(a)
-#define HOT_FORM(name) HOT_JOIN(HOT_JOIN(hot_form_##name##_, HOT_ORDER), _f32)
-#define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
-#define HOT_ORDER_TEMPLATE "sshopm/sshopm_step.h"
-#include "common/orders.h"
-#define HOT_ORDER_TEMPLATE "sshopm/gpu/gnomonic_shift.h"
-#include "common/orders.h"
-
-static float shift_at(int order, const float *tensor, const float *x)
-{
-    return order == 4   ? gnomonic_shift_4(tensor, x[0], x[1], x[2])
-           : order == 6 ? gnomonic_shift_6(tensor, x[0], x[1], x[2])
-                        : gnomonic_shift_8(tensor, x[0], x[1], x[2]);
-}
+/* gnomonic_arithmetic.cc */
+float gnomonic_test_polynomial(int order, const float *c, float u, float v);
+void gnomonic_test_step(int order, const float *c, float *u, float *v);
+float gnomonic_test_shift(int order, const float *tensor, const float *x);
+float gnomonic_test_least_eigenvalue(const float *h);
 
 /* The larger magnitude of the derivative of the step x <- A x^(m-1) + alpha x at an eigenvector, from the step itself
  * at neighbouring points. */
@@ -100,7 +82,7 @@ static void check_shift(int order, double noise)
         hot_symtensor_gradient_f64(order, 3, ball, x, g);
         CHECK_NEAR(g[0] * x[0] + g[1] * x[1] + g[2] * x[2], 1, 1e-6, "order %d: the sphere's form", order);
         for (int p = 0; p < HOT_GNOMONIC_POINTS; p++)
-            shift = fmaxf(shift, shift_at(order, narrow, points + 3 * p));
+            shift = fmaxf(shift, gnomonic_test_shift(order, narrow, points + 3 * p));
         int32_t found = 0;
         CHECK(hot_eigenpairs_f64(context, NULL, order, 3, 1, tensor, basis.terms, 0, NULL, 40, pairs, &found) == HOT_OK,
               "eigenpairs");
@@ -116,23 +98,6 @@ static void check_shift(int order, double noise)
            repel_unshifted);
     CHECK(maxima >= TENSORS && repel <= maxima / 500, "%zu of %zu maxima do not attract", repel, maxima);
     CHECK(noise < 1 || repel_unshifted > maxima / 20, "%zu of %zu without a shift", repel_unshifted, maxima);
-}
-
-static float polynomial(int order, const float *c, float u, float v)
-{
-    return order == 4   ? gnomonic_polynomial_4(c, u, v)
-           : order == 6 ? gnomonic_polynomial_6(c, u, v)
-                        : gnomonic_polynomial_8(c, u, v);
-}
-
-static void pair(int order, const float *c, const float *u, const float *v, float *g)
-{
-    if (order == 4)
-        gnomonic_polynomial_pair_4(c, u, v, g);
-    else if (order == 6)
-        gnomonic_polynomial_pair_6(c, u, v, g);
-    else
-        gnomonic_polynomial_pair_8(c, u, v, g);
 }
 
 /* The bound of the smallest eigenvalue, compared with the eigenvalue (in double, by the cosine formula): never above
@@ -156,7 +121,7 @@ static void test_least_eigenvalue(void)
         const double det = b0 * (b3 * b5 - m[4] * m[4]) - m[1] * (m[1] * b5 - m[4] * m[2]) +
                            m[2] * (m[1] * m[4] - b3 * m[2]);
         const double least = q + 2 * p * cos((acos(fmin(fmax(det / (2 * p * p * p), -1), 1)) + 6.283185307179586) / 3);
-        above = (double)least_eigenvalue_4(h) - least;
+        above = (double)gnomonic_test_least_eigenvalue(h) - least;
         CHECK(above <= 1e-5 * p && above >= -.08 * p, "trial %d: %g above the smallest eigenvalue, p = %g", trial,
               above, p);
     }
@@ -196,13 +161,16 @@ int main(void)
             for (int k = 0; k < 3; k++)
                 p[k] = hot_gnomonic_frame[k][0] * x[0] + hot_gnomonic_frame[k][1] * x[1] +
                        hot_gnomonic_frame[k][2] * x[2];
-            float u = (float)(p[0] / p[2]), v = (float)(p[1] / p[2]), us[2] = {u, 0.3f}, vs[2] = {v, -0.2f}, two[2];
-            for (int k = 0; k < 3; k++) {
-                step[k] = polynomial(order, c + (size_t)k * part, u, v);
-                pair(order, c + (size_t)k * part, us, vs, two);
-                CHECK(two[0] == (float)step[k] && two[1] == polynomial(order, c + (size_t)k * part, 0.3f, -0.2f),
-                      "two points at once are two points");
-            }
+            const float u = (float)(p[0] / p[2]), v = (float)(p[1] / p[2]);
+            for (int k = 0; k < 3; k++)
+                step[k] = (double)gnomonic_test_polynomial(order, c + (size_t)k * part, u, v);
+            float to_u = u, to_v = v;
+            gnomonic_test_step(order, c, &to_u, &to_v);
+            const double width = fabs(step[0]) + fabs(step[1]) + fabs(step[2]);
+            CHECK(fabs((double)to_u * step[2] - step[0]) <= 1e-6 * width &&
+                      fabs((double)to_v * step[2] - step[1]) <= 1e-6 * width,
+                  "order %d: the step leads to %g %g, not %g %g", order, (double)to_u, (double)to_v,
+                  step[0] / step[2], step[1] / step[2]);
             for (int d = 0; d < 3; d++)
                 for (int k = 0; k < 3; k++)
                     y[d] += hot_gnomonic_frame[k][d] * step[k];

@@ -1,9 +1,9 @@
 /* SS-HOPM in the gnomonic projection on the GPU: the kernels of every order, and their launch. */
 #include <cuda_runtime.h>
+#include <string.h>
 
 #include "common/shared_memory.cuh"
 #include "gnomonic_block.cuh"
-#include "gnomonic_launch.h"
 #include "gnomonic_warp.cuh"
 
 namespace {
@@ -25,6 +25,23 @@ template <int ORDER> gnomonic_kernels gnomonic_kernels_of(bool shifted)
     return {shifted ? gnomonic_converge<ORDER, true> : gnomonic_converge<ORDER, false>, gnomonic_repeat<ORDER>,
             shifted ? gnomonic_few<ORDER, true> : gnomonic_few<ORDER, false>, sizeof(gnomonic_slots<ORDER>),
             gnomonic_tuning<ORDER>::FEW};
+}
+
+/* The attributes (none or one) of a launch that may begin while the kernel before it in its stream still runs, and
+ * waits for its end by cudaGridDependencySynchronize. */
+unsigned launch_early(cudaLaunchAttribute *attribute, void *stream)
+{
+    int device = 0, major = 0;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    memset(attribute, 0, sizeof *attribute);
+    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute->val.programmaticStreamSerializationAllowed = 1;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    /* not in a graph, where what comes before may be no kernel */
+    if (cudaStreamIsCapturing((cudaStream_t)stream, &capture) != cudaSuccess)
+        cudaGetLastError();
+    return major >= 9 && capture == cudaStreamCaptureStatusNone;
 }
 
 } // namespace

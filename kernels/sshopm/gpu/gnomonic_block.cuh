@@ -1,4 +1,4 @@
-/* SS-HOPM in the gnomonic projection (gnomonic.h), without a shift or with one for each tensor (gnomonic_shift.h), for
+/* SS-HOPM in the gnomonic projection (gnomonic_step.cuh), without a shift or with one for each tensor, for
  * few tensors: a block takes one tensor and up to 128 of its starts, one per thread.
  *
  * All make the first steps together; the starts that have not converged are listed and dealt out once more, so that few

@@ -1,63 +1,52 @@
-/* One start in the gnomonic projection on the GPU, one start per thread: the step of SS-HOPM, and how a result is
- * stored. */
+/* One start in the gnomonic projection on the GPU (gnomonic_step.cuh), one start per thread: how it enters the
+ * projection, and how its result is stored. */
 #ifndef HOT_SSHOPM_GNOMONIC_ITEM_CUH
 #define HOT_SSHOPM_GNOMONIC_ITEM_CUH
 
-#include "common/approximate.cuh"
-#include "gnomonic_device.cuh"
-#include "symtensor/form3.cuh"
+#include <string.h>
 
-#define HOT_GNOMONIC_RECIPROCAL(a) approximate_reciprocal(a)
-#define HOT_GNOMONIC_RSQRT(a) approximate_rsqrt(a)
-#include "convergence.h" /* what all orders share */
+#include "gnomonic_step.cuh"
+#include "gnomonic_table.h"
+#include "sshopm_device.cuh"
 
-/* The sizes of an order, and its polynomials: gnomonic<ORDER>::polynomial(c, u, v) and so on. */
-template <int ORDER> struct gnomonic {
-    static constexpr int UNIQUE = (ORDER + 1) * (ORDER + 2) / 2; /* values of a packed tensor */
-    static constexpr int PART = ORDER * (ORDER + 1) / 2;         /* coefficients of one of the three polynomials */
-    static constexpr int TERMS = 3 * PART;
-    static constexpr int PADDED = (TERMS + 3) / 4 * 4;
-    /* float4s of a tensor in shared memory. Odd: lanes with different tensors meet in fewer banks. */
-    static constexpr int QUADS = PADDED / 4 + (PADDED / 4 + 1) % 2;
-
-#define HOT_ORDER ORDER
-#define HOT_GNOMONIC(name) name
-#include "gnomonic.h"
-#include "convergence.h"
-#define HOT_DIM 3
-#define HOT_SCALAR float
-#define HOT_REAL float
-#define HOT_COEF float
-#define HOT_MAX(a, b) fmaxf(a, b)
-#define HOT_SQRT(a) approximate_sqrt(a)
-#define HOT_DIVIDE(a, b) ((a) * approximate_reciprocal(b))
-#define HOT_FORM(name) hot_form3<float, ORDER>::name
-#define HOT_STEP(name) name
-#include "gnomonic_shift.h"
-#include "sshopm/sshopm_step.h"
-#undef HOT_ORDER
-#undef HOT_GNOMONIC
-#undef HOT_DIM
-#undef HOT_SCALAR
-#undef HOT_REAL
-#undef HOT_COEF
-#undef HOT_MAX
-#undef HOT_SQRT
-#undef HOT_DIVIDE
-#undef HOT_FORM
-#undef HOT_STEP
+struct gnomonic_constants {
+    const float *matrix;        /* unique x terms, the multiplicities, and hot_gnomonic_shift_table's values */
+    const double *multiplicity; /* unique */
+    float frame[3][3];
+    float tolerance;
+    unsigned per_warp;    /* tensors that a warp takes at a time, at most GNOMONIC_SLOTS */
+    unsigned part, parts; /* and how many of their starts, of how many such parts */
+    unsigned projected;   /* starts whose (u, v) a block keeps (even); 0: too many */
+    int first_steps;      /* steps before the first convergence check, two or more */
+    int refill;           /* idle lanes that are worth a round of new starts */
 };
 
-/* SS-HOPM's step x <- A x^(m-1) from (u, v) (gnomonic.h); gz is the last component there. With the polynomials in this
- * order the compiler's loop around it is shortest: of those measured the fastest and the slowest are 2 % apart. */
-template <int ORDER> static __device__ __forceinline__ void gnomonic_step(const float *c, float *u, float *v, float *gz)
+/* The constants that do not depend on the number of tensors. */
+static inline gnomonic_constants gnomonic_constants_make(const hot_sshopm_args *args, const hot_sshopm_tables *tables)
 {
-    *gz = gnomonic<ORDER>::polynomial(c + 2 * gnomonic<ORDER>::PART, *u, *v);
-    const float gy = gnomonic<ORDER>::polynomial(c + gnomonic<ORDER>::PART, *u, *v),
-                gx = gnomonic<ORDER>::polynomial(c, *u, *v);
-    const float inverse = approximate_reciprocal(*gz);
-    *v = gy * inverse;
-    *u = gx * inverse;
+    gnomonic_constants constants;
+    memset(&constants, 0, sizeof constants);
+    constants.matrix = tables->gnomonic;
+    constants.multiplicity = tables->multiplicity;
+    constants.tolerance = (float)args->tolerance;
+    constants.refill = 8; /* measured: 4 to 12 are alike, 20 costs 7 % */
+    for (int k = 0; k < 3; k++)
+        for (int d = 0; d < 3; d++)
+            constants.frame[k][d] = (float)hot_gnomonic_frame[k][d];
+    return constants;
+}
+
+/* Start number `start` in the projection. */
+static __device__ __forceinline__ float2 gnomonic_project(const hot_sshopm_args &args,
+                                                          const gnomonic_constants &constants, size_t start)
+{
+    const float *x = (const float *)args.start + start * 3;
+    float p[3];
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        p[k] = fmaf(constants.frame[k][0], x[0], fmaf(constants.frame[k][1], x[1], constants.frame[k][2] * x[2]));
+    const float inverse = approximate_reciprocal(p[2]);
+    return make_float2(p[0] * inverse, p[1] * inverse);
 }
 
 /* The shift of a tensor, scaled, in shared memory: by a warp, the same for all lanes. */
@@ -95,7 +84,7 @@ static __device__ __noinline__ void gnomonic_fallback(const hot_sshopm_args &arg
         if (SHIFTED) {
             float h[6];
             hot_form3<float, ORDER>::derivatives(a, x[0], x[1], x[2], g, h);
-            shift = gnomonic<ORDER>::adaptive_shift(h, 1e-6f * scale / ORDER);
+            shift = sshopm_step3<ORDER>::adaptive_shift(h, 1e-6f * scale / ORDER);
         } else {
             hot_form3<float, ORDER>::gradient(a, x[0], x[1], x[2], g);
         }

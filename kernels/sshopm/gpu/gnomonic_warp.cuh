@@ -1,4 +1,4 @@
-/* SS-HOPM in the gnomonic projection (gnomonic.h), without a shift or with one for each tensor (gnomonic_shift.h), for
+/* SS-HOPM in the gnomonic projection (gnomonic_step.cuh), without a shift or with one for each tensor, for
  * many tensors, a warp per handful of them.
  *
  * A warp takes up to GNOMONIC_SLOTS tensors, or a part of the starts of fewer (its share), and lays their polynomials
@@ -7,10 +7,10 @@
  *   gnomonic_converge   every start makes the first steps, all lanes together; those that have not converged then are
  *                       listed, and lanes draw from the list: a lane whose start has converged takes the next, so that
  *                       none waits for the slowest but at the list's end. Every fourth step is followed by a
- *                       convergence check (gnomonic_check.cuh).
+ *                       convergence check.
  *   gnomonic_repeat     every start makes the same number of steps.
  *
- * Few tensors are for gnomonic_block.cuh. The step itself: gnomonic_step, gnomonic_item.cuh.
+ * Few tensors are for gnomonic_block.cuh. The step itself: gnomonic_step, gnomonic_step.cuh.
  *
  * The loop over steps is not unrolled. Of an instruction's three operands two can be read from the registers in time,
  * so that u or v should be reused from the instruction before; the compiler arranges that in a short loop (37 cycles a
@@ -18,7 +18,8 @@
 #ifndef HOT_SSHOPM_GNOMONIC_WARP_CUH
 #define HOT_SSHOPM_GNOMONIC_WARP_CUH
 
-#include "gnomonic_check.cuh"
+#include "gnomonic_item.cuh"
+#include "gnomonic_step.cuh"
 
 enum {
     GNOMONIC_SLOTS = 5,      /* tensors of a warp, at most */

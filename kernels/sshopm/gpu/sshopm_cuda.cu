@@ -2,10 +2,8 @@
  * through the device in pieces. The step itself:
  *
  *   general     sshopm_iterate, sshopm_thread.cuh      a thread per start; any shape, precision and shift
- *   gnomonic    gnomonic_step, gnomonic_item.cuh       in the projection; gnomonic_warp.cuh, of few tensors
- *                                                      gnomonic_block.cuh; gnomonic_shift.h for the adaptive shift
- *
- * and when an iteration ends: convergence.h. */
+ *   gnomonic    gnomonic_step, gnomonic_step.cuh       in the projection; gnomonic.cu launches gnomonic_warp.cuh or, for
+ *                                                      few tensors, gnomonic_block.cuh */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +12,6 @@
 #include "common/batch_pipeline.h"
 #include "common/device_memory.h"
 #include "common/shared_memory.cuh"
-#include "gnomonic_launch.h"
 #include "gnomonic_table.h"
 #include "sshopm_device.cuh"
 

@@ -14,8 +14,8 @@ typedef enum hot_sshopm_algorithm {
     HOT_ALGORITHM_AUTO = 0, /* the fastest that can execute the call */
     HOT_ALGORITHM_GENERAL,  /* a thread per start (sshopm_thread.cuh); any shape, precision, shift */
     HOT_ALGORITHM_GNOMONIC  /* every start iterated in the gnomonic projection, lanes refilled as starts converge
-                               (gnomonic.h). Dimension 3, orders 4 6 8, float, no shift; for maxima also the adaptive
-                               one, as one shift for each tensor (gnomonic_shift.h) */
+                               (gnomonic_step.cuh). Dimension 3, orders 4 6 8, float, no shift; for maxima also the
+                               adaptive one, as one shift for each tensor */
 } hot_sshopm_algorithm;
 
 /* The kernels' tables of a shape, made once, on the device. */

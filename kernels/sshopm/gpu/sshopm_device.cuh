@@ -17,6 +17,11 @@ typedef struct hot_sshopm_thread {
 } hot_sshopm_thread;
 extern "C" const hot_sshopm_thread hot_sshopm_threads_f32[], hot_sshopm_threads_f64[];
 
+/* As hot_sshopm_launch, in the gnomonic projection (gnomonic.cu): dimension 3, order 4 6 8, float, no shift (or the
+ * adaptive one, for maxima, with a stop on the residual), fewer than 2^28 starts. */
+extern "C" hot_status hot_gnomonic_launch(hot_context *context, const hot_sshopm_args *args,
+                                          const hot_sshopm_tables *tables, void *stream);
+
 /* One tensor, scaled and with the sign of the search in it. */
 template <typename T> struct thread_item {
     const T *values;

@@ -1,0 +1,36 @@
+/* The templates of kernels/sshopm/gpu/gnomonic_step.cuh for the CPU, with names for C. */
+#include "sshopm/gpu/gnomonic_step.cuh"
+
+namespace {
+
+template <int ORDER> void step(const float *c, float *u, float *v)
+{
+    float gz;
+    gnomonic_step<ORDER>(c, u, v, &gz);
+}
+
+} // namespace
+
+extern "C" {
+
+float gnomonic_test_polynomial(int order, const float *c, float u, float v)
+{
+    return order == 4   ? gnomonic<4>::polynomial(c, u, v)
+           : order == 6 ? gnomonic<6>::polynomial(c, u, v)
+                        : gnomonic<8>::polynomial(c, u, v);
+}
+
+void gnomonic_test_step(int order, const float *c, float *u, float *v)
+{
+    (order == 4 ? step<4> : order == 6 ? step<6> : step<8>)(c, u, v);
+}
+
+float gnomonic_test_shift(int order, const float *tensor, const float *x)
+{
+    return order == 4   ? gnomonic<4>::shift(tensor, x[0], x[1], x[2])
+           : order == 6 ? gnomonic<6>::shift(tensor, x[0], x[1], x[2])
+                        : gnomonic<8>::shift(tensor, x[0], x[1], x[2]);
+}
+
+float gnomonic_test_least_eigenvalue(const float *h) { return sshopm_step3<4>::least_eigenvalue(h); }
+}
