@@ -117,31 +117,14 @@ class Tree:
     def prepare(self):
         """Copies the sources, builds the copy twice and measures the tests; a worker finds that done."""
         names = self.names()
-        for name in names:
-            to, new = self.copy / name, (self.source / name).read_bytes()
-            to.parent.mkdir(parents=True, exist_ok=True)
-            if not to.exists() or to.read_bytes() != new:  # times of what is the same stay: little is built again
-                to.write_bytes(new)
-                to.chmod((self.source / name).stat().st_mode)
-        for path in list(self.copy.rglob("*")):  # what is gone
-            name = str(path.relative_to(self.copy))
-            if path.is_file() and not name.startswith("build") and name not in set(names):
-                path.unlink()
+        if not self.given.worker:
+            self.copy_sources(names)
         self.texts = {name: (self.copy / name).read_text() for name in self.products(names)}
         digest = hashlib.sha256("".join(self.texts[name] for name in sorted(self.texts)).encode()).hexdigest()[:16]
         self.maps = self.folder / "maps" / digest
         self.maps.mkdir(parents=True, exist_ok=True)
-        (self.folder / "instrument.sh").write_text(INSTRUMENT % self.copy)
-        ccache = ["ccache"] if shutil.which("ccache") else []
-        linked = ["-DCMAKE_%s_LINKER_FLAGS=--coverage" % kind for kind in ("EXE", "SHARED", "MODULE")]
-        builds = [(self.build, ccache, []),
-                  (self.coverage, ["sh", self.folder / "instrument.sh", *ccache], linked)]
-        for build, launcher, options in builds[:1] if self.given.worker else builds:
-            if launcher:
-                options = [*options, "-DCMAKE_C_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
-            if self.call("cmake", "-G", "Ninja", "-S", self.copy, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options,
-                         *self.given.configure.split()) or self.call("ninja", "-C", build, "-j", self.given.jobs):
-                sys.exit("the copy cannot be built: see %s" % self.log)
+        if not self.given.worker:
+            self.make()
         if not self.given.unconfined and self.run(["true"], self.build, None, 60) != "passed":
             sys.exit("faulty programs are run where they can do no harm: that takes root (unshare, mount) and a "
                      "--folder that is not in /tmp; --unconfined does without")
@@ -152,11 +135,44 @@ class Tree:
         linked = [line.split(": ")[0] for line in targets.splitlines() if re.search(r"_(EXECUTABLE|SHARED_LIBRARY|"
                   r"MODULE_LIBRARY)_LINKER__", line)]
         self.programs = set(linked)
+        self.linked_from = {program: words.split() for program, words in re.findall(
+            r"^build (\S+): \S*_EXECUTABLE_LINKER__\S* ([^|\n]*)", (self.build / "build.ninja").read_text(), re.M)}
         apart = re.compile(r"(^|/)(test_|fuzz_)|scirun|example|bench_|_host|vtk")
         self.product_targets = [name for name in linked if not apart.search(name)]
         self.states = {}
         self.original = {name: self.state(name) for name in self.objects}
         self.read_tests()
+
+    def copy_sources(self, names):
+        for name in names:
+            to, new = self.copy / name, (self.source / name).read_bytes()
+            to.parent.mkdir(parents=True, exist_ok=True)
+            if not to.exists() or to.read_bytes() != new:  # times of what is the same stay: little is built again
+                to.write_bytes(new)
+                to.chmod((self.source / name).stat().st_mode)
+        for path in list(self.copy.rglob("*")):  # what is gone
+            name = str(path.relative_to(self.copy))
+            if path.is_file() and not name.startswith("build") and name not in set(names):
+                path.unlink()
+
+    def make(self):
+        (self.folder / "instrument.sh").write_text(INSTRUMENT % self.copy)
+        ccache = ["ccache"] if shutil.which("ccache") else []
+        linked = ["-DCMAKE_%s_LINKER_FLAGS=--coverage" % kind for kind in ("EXE", "SHARED", "MODULE")]
+        builds = [(self.build, ccache, []),
+                  (self.coverage, ["sh", self.folder / "instrument.sh", *ccache], linked)]
+        for build, launcher, options in builds:
+            if launcher:
+                options = [*options, "-DCMAKE_C_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
+            words = ["cmake", "-G", "Ninja", "-S", self.copy, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options,
+                     *self.given.configure.split()]
+            done = build / "configured.txt"  # ninja configures again by itself when it has to
+            if not done.exists() or done.read_text() != str(words):
+                if self.call(*words):
+                    sys.exit("the copy cannot be configured: see %s" % self.log)
+                done.write_text(str(words))
+            if self.call("ninja", "-C", build, "-j", self.given.jobs):
+                sys.exit("the copy cannot be built: see %s" % self.log)
 
     def state(self, name):
         path = self.build / name
@@ -253,8 +269,8 @@ class Tree:
     def digest(self, name):
         """Of what the test is made of, as far as it lies in tests/: with it changes which lines are executed."""
         if self.is_program(name):
-            words = subprocess.run(["ninja", "-C", str(self.build), "-t", "inputs", self.program(name)],
-                                   stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+            words = [self.copy / re.sub(r"CMakeFiles/[^/]*\.dir/|\.o$", "", word)
+                     for word in self.linked_from.get(self.program(name), ())]
         else:
             words = self.tests[name]["command"]
         paths = {os.path.normpath(self.build / word) for word in words}
