@@ -34,7 +34,7 @@ static const char *const axis_names[] = {
     [HOT_CHECK_IN_BVEC] = "rows of the bvec", [HOT_CHECK_IN_TABLE] = "columns of the gradient table",
     [HOT_CHECK_IN_NRRD] = "DWMRI_gradient keys", [HOT_CHECK_IN_A_BVEC] = "rows of a bvec"};
 
-/* The tables that these data cannot tell from the likeliest one that is not clearly worse, the one given left out. */
+/* The tables that these data do not separate from the most likely one, except the given one. */
 static void show_alike(const hot_check_gradients *check)
 {
     int alike = 0;

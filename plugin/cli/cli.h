@@ -52,7 +52,7 @@ cli_option cli_row(const char *name, void *target);
 #define CLI_MASK_OPTION(mask) cli_row("mask", &(mask))
 #define CLI_MEMORY_OPTION(memory) cli_row("memory", &(memory))
 
-/* What an input holds, where it does not say. */
+/* The content of an ambiguous input. */
 #define CLI_AS(as)                                                                                                     \
     {"as", CLI_CHOICE, &(as), "peaks|dyads|sh|tensor|tensor_fsl|tensor_mrtrix|tensor_dipy|tensor_itk|rgb|dwi",         \
      "what the input holds, where neither its header nor its values tell: directions (in scanner axes, or dyads: "     \
@@ -61,7 +61,7 @@ cli_option cli_row(const char *name, void *target);
 
 typedef struct cli_command {
     const char *name;
-    const char *summary;   /* one line for the list of subcommands */
+    const char *summary;   /* a line in the list of subcommands */
     const char *usage;     /* after "hotfiber NAME", e.g. "-i DWI -o TENSORS [options]" */
     const char *about;     /* a paragraph or more for --help, with an example; NULL = none */
     int arguments_max;     /* how many plain arguments are allowed */
@@ -77,7 +77,7 @@ typedef struct cli_common {
     const char *arguments[CLI_ARGUMENTS];
 } cli_common;
 
-/* Words of an earlier command line, which count where the new one does not have the option. */
+/* Words of an earlier command line; options of the new one take precedence. */
 typedef struct cli_record {
     int argc;                  /* 0 = there are none */
     char **argv;               /* argv[0], then options and their values; free() */
@@ -85,8 +85,8 @@ typedef struct cli_record {
 } cli_record;
 
 /* Parses argv (argv[0] is the subcommand's name) into the options' targets and makes the context. `options` ends with a
- * NULL name. Returns -1 to go on, or the exit status to leave with (help shown: HOT_EXIT_DONE; wrong usage: a line on
- * stderr that names the option, HOT_EXIT_USAGE). */
+ * NULL name. Returns -1 to continue, or the exit status (help shown: HOT_EXIT_DONE; wrong usage: a line on stderr that
+ * names the option, HOT_EXIT_USAGE). */
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common);
 
 /* The same; once argv is read, load(user, context, common, record) gives the record; its failure, whose message is in
@@ -106,8 +106,8 @@ int cli_parse_with(const cli_command *command, const cli_option *options, int ar
  * context, returns the exit status. */
 int cli_finish(const cli_command *command, cli_common *common, hot_status status);
 
-/* What CLI_MEMORY_OPTION stored, in bytes; 0 where it was not given. The context is bounded so, with files for what
- * does not fit beside the output. Returns -1 to go on, or cli_refuse's status. */
+/* Parses the value of CLI_MEMORY_OPTION into bytes, 0 if it was not given, and bounds the context's memory accordingly.
+ * Returns -1, or on errors cli_refuse's status. */
 int cli_memory_read(const cli_command *command, cli_common *common, const char *text, const char *output,
                     size_t *bytes);
 
@@ -165,8 +165,8 @@ void cli_print_bounds(const cli_option *option, char *text, size_t size);
 /* Refuses outputs that are inputs, that share a name, whose suffix is not known, or that cannot be written. */
 hot_status cli_check_files(const cli_option *options, hot_context *context);
 
-/* What to do about a file that the context's message speaks of: "; did you mean 'dwi.nhdr'" when it is not there and a
- * name in its folder is near, which program makes NIfTI of it, or "". */
+/* A hint about the file in the context's message: "; did you mean 'dwi.nhdr'" if it does not exist and a similar name
+ * is in its folder, the program that converts it to NIfTI, or "". */
 void cli_suggest_file(const cli_option *options, const cli_common *common, hot_status status, char *text,
                       size_t size);
 

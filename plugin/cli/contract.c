@@ -59,7 +59,7 @@ static int letters_of(const char *spec, int operand)
     return count;
 }
 
-/* The layout of an operand: its named axes dense, and the batch behind them where there is one. */
+/* The layout of an operand: its named axes dense, followed by the batch, if any. */
 static hot_status read_layout(hot_context *context, contract_job *job, int operand)
 {
     const Nrrd *nrrd = job->nrrd[operand];
@@ -339,7 +339,8 @@ int cli_contract(int argc, char **argv)
          "a finite-element operator instead of a spec", 0, 0},
         {"basis", CLI_TEXT, &job.basis, "FILE", "with --op: the basis, points x functions", 0, 0},
         {"dofs", CLI_SIZE, &job.dofs, "N",
-         "with assemble2d, assemble3d: basis functions along an axis; default: as many as points", 1, HOT_FEM_POINTS},
+         "with assemble2d, assemble3d: basis functions along an axis; default: the number of points", 1,
+         HOT_FEM_POINTS},
         {"alpha", CLI_DOUBLE, &job.alpha, "X", "default 1", -1e300, 1e300},
         {"beta", CLI_DOUBLE, &job.beta, "X", "default 0, or 1 with -c", -1e300, 1e300},
         {"precision", CLI_CHOICE, &precision, "single|double",

@@ -4,8 +4,8 @@
 
 #include <hotfiber/contract.h>
 
-/* The file of choices: `given`, or hotfiber/contract.txt in $XDG_CACHE_HOME (~/.cache where that is not set). NULL when
- * there is no such place; free with hot_context_free. */
+/* The file of measured choices: `given`, or hotfiber/contract.txt in $XDG_CACHE_HOME (default ~/.cache). NULL without
+ * such a folder; free with hot_context_free. */
 char *cli_contract_cache_path(hot_context *context, const char *given);
 
 /* Reads the table of a file. A missing file gives an empty table; so does one that cannot be read as a table, with a

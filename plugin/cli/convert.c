@@ -7,7 +7,7 @@
 
 const cli_command cli_convert_command = {
     "convert", "diffusion data from and to NRRD, NIfTI + bval + bvec, and MIF", "-i DWI -o DWI [options]",
-    "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .mif, "
+    "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec, .mif, "
     ".mif.gz and .mih (with its samples in .dat) MRtrix's format with the gradients as dw_scheme, .nhdr a "
     "header with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
     "gradients their world direction; the NRRD's measurement frame becomes the identity.\n"

@@ -62,7 +62,7 @@ static hot_status check_place(hot_context *context, const char *prefix)
     return status;
 }
 
-/* All four arrays. In a context of its own: a cancelled one does not write. */
+/* Saves all four arrays in a new context: a cancelled one does not write. */
 static hot_status save_all(hot_context *context, const char *prefix, const size_t n[3], size_t rank, int single,
                            const double *lambda, double *const f[3])
 {

@@ -49,7 +49,7 @@ static void tell_noise(hot_context *context, const float *noise, size_t voxels)
                         sum / (double)counted, counted);
     if (unknown)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "in %zu voxels no window separates signal from noise: they are left as they were", unknown);
+                        "in %zu voxels no window separates signal from noise: they are not changed", unknown);
 }
 
 static hot_status denoise(hot_context *context, const char *const names[6], size_t memory,
@@ -100,7 +100,7 @@ int cli_denoise(int argc, char **argv)
         {"noise", CLI_OUTPUT_IMAGE, &noise, "FILE",
          "the noise's standard deviation per voxel (NRRD, NIfTI or MIF by name)", 0, 0},
         {"mask", CLI_TEXT, &mask, "FILE",
-         "denoise where this is not 0 and leave the rest as it is; default: everywhere", 0, 0},
+         "denoise only voxels where this is not 0; default: all voxels", 0, 0},
         {"window", CLI_LIST, &window, "N[,N,N]",
          "voxels along each axis; default: the smallest odd cube with at "
          "least as many voxels as there are volumes", 1, 101},

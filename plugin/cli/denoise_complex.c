@@ -40,7 +40,7 @@ static hot_status find_axes(hot_context *context, const Nrrd *nrrd, const char *
     return HOT_OK;
 }
 
-/* Where a sample of the array lies in the file's order. */
+/* The index of a sample in the file's order. */
 static size_t place(const layout *l, size_t voxel, size_t volume, size_t part)
 {
     const size_t i = voxel % l->size[1], j = voxel / l->size[1] % l->size[2], k = voxel / l->size[1] / l->size[2];

@@ -62,12 +62,12 @@ int cli_eig(int argc, char **argv)
         {"kind", CLI_CHOICE, &kind, "max|min|all",
          "local maxima, local minima, or all with saddles; default all", 0, 0},
         {"starts", CLI_SIZE, &starts, "N",
-         "how many starting vectors; default: as many as the order and dimension need, and in three dimensions a scan "
-         "of the sphere besides", 0, 1e6},
+         "number of starting vectors; default: by order and dimension, and in three dimensions also a scan of the "
+         "sphere", 0, 1e6},
         {"shift", CLI_TEXT, &shift, "adaptive|none|NUMBER",
          "x <- A x^(m-1) + shift x: adaptive (default) is just enough to climb; none is 0", 0, 0},
         {"pairs", CLI_SIZE, &rows, "N",
-         "rows of axis 1; default: as many as the tensor with the most pairs has", 1, 1e6},
+         "rows of axis 1; default: the largest number of pairs of a tensor", 1, 1e6},
         CLI_END,
     };
     CLI_PARSE(eig, options);

@@ -152,7 +152,7 @@ static hot_status take_main_directions(hot_context *context, const char *input, 
     if (hot_tensor_field_order(*tensors) != 2)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s' holds tensors, not directions: `hotfiber peaks` finds these in them, and "
-                                "`hotfiber export --format glyphs` (or ply, sh) takes them as they are", input);
+                                "`hotfiber export --format glyphs` (or ply, sh) reads them", input);
     if ((*tensors)->fitted == 0)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds tensors, not directions, and all of them are 0",
                                 input);
@@ -208,7 +208,7 @@ int cli_export(int argc, char **argv)
         return HOT_EXIT_USAGE;
     }
     status = find_format(context, name, output, &format);
-    if (status == HOT_OK && format->suffix[0]) /* a file: that it can be one is told before all else is done */
+    if (status == HOT_OK && format->suffix[0]) /* a file: refused early if it cannot be one */
         status = hot_parents_check(context, output, 0);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);

@@ -31,8 +31,8 @@ static const char *file_of(const cli_option *option)
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* Two options name one file: refused when one of them is an output. What a file refers to (a detached header its data)
- * is checked by those who read it. */
+/* Refuses two options with the same file if one is an output. Readers check the files that a file refers to (a detached
+ * header's data). */
 static hot_status check_pair(hot_context *context, const cli_option *one, const cli_option *other)
 {
     const char *path = file_of(one), *second = file_of(other);
@@ -95,7 +95,7 @@ static void find_near(const char *path, char near[PATH_MAX])
         closedir(folder);
 }
 
-/* What makes a file that can be read of one that cannot; "" when that is not known. */
+/* A program that converts an unreadable file to a readable one; "" if unknown. */
 static const char *advice(const char *path, const char *message)
 {
     static const struct { const char *suffix, *text; } kinds[] = {
@@ -104,7 +104,7 @@ static const char *advice(const char *path, const char *message)
         {".mnc", "; mnc2nii makes NIfTI of it"},
     };
     struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) /* unless a folder is what was asked for */
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) /* unless a folder was requested */
         return !strstr(message, "is a folder") ? "" : "; if it holds DICOM files, dcm2niix makes NIfTI of them";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (hot_path_has_suffix(path, kinds[i].suffix))

@@ -12,9 +12,9 @@ const cli_command cli_fit_command = {
     "that k fibres are a sum of k rank-1 tensors weighted by volume fraction. For finding fibres.\n"
     "  odf  orientation distribution by constant-solid-angle q-ball, from one shell. Needs no response.\n"
     "  adc  apparent diffusion coefficient, -ln(S/S0)/b = A g^m, mm^2/s. Its maxima are NOT the fibres: where fibres "
-    "cross, they lie between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
-    "  msmt fibre orientation density and the amounts of further tissues, from all shells together, none of them below "
-    "zero. Takes a response of each tissue, or estimates those of white matter, grey matter and CSF; with that of "
+    "cross, they are between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
+    "  msmt fibre orientation density and the amounts of further tissues, from all shells together, none of them "
+    "negative. Takes a response of each tissue, or estimates those of white matter, grey matter and CSF; with that of "
     "white matter alone, or one shell, there is an isotropic part as of free water.\n"
     "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. "
     "Voxels with NaN, clipped signals or no b=0 signal get confidence 0.\n\n"
@@ -58,7 +58,7 @@ int cli_fit(int argc, char **argv)
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE", "the tensors: NRRD, NIfTI or MIF; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
         CLI_MEMORY_OPTION(memory),
-        {"model", CLI_CHOICE, &model, "adc|odf|fod|msmt", "what the tensor stands for (above); default fod", 0, 0},
+        {"model", CLI_CHOICE, &model, "adc|odf|fod|msmt", "the model (above); default fod", 0, 0},
         {"order", CLI_INT, &fit.order, "N",
          "2, 4, 6 or 8; default 6, or 4 with fewer than 28 directions, or 2 with fewer than 15", 2, 8},
         CLI_MASK_OPTION(mask_path),

@@ -18,7 +18,7 @@ const cli_command cli_heev_command = {
     "  hotfiber heev -i matrices.nrrd -o values.nrrd --vectors vectors.nrrd",
     0};
 
-/* Refuses what is not A = A^H, beyond rounding of single precision. */
+/* Refuses matrices that are not Hermitian to single precision. */
 static hot_status check_hermitian(hot_context *context, const double *matrices, size_t n, size_t count, int is_complex)
 {
     const size_t parts = is_complex ? 2 : 1;
@@ -53,7 +53,7 @@ static hot_status check_axes(hot_context *context, const Nrrd *nrrd, const char 
             "axis 0 of '%s' has %zu values: two are needed, real and imaginary part (--real is for real matrices)",
             input, nrrd->axis[0].size);
     if (nrrd->dim < first + 2 || nrrd->axis[first].size != nrrd->axis[first + 1].size)
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has matrices of %zu x %zu; they are to be square", input,
+        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has matrices of %zu x %zu; they must be square", input,
                                 nrrd->dim > first ? nrrd->axis[first].size : 0,
                                 nrrd->dim > first + 1 ? nrrd->axis[first + 1].size : 0);
     *n = nrrd->axis[first].size;

@@ -29,7 +29,7 @@ static const size_t small_data = 64 << 20, most_of_large = 32 << 20;
 /* Everything that is printed. */
 typedef struct facts {
     const hot_dwi *dwi;
-    const hot_dwi *seen;   /* what the samples are looked at in: dwi, a part of it, or (NULL) nothing */
+    const hot_dwi *seen;   /* the data whose samples are read: dwi, a part of it, or (NULL) none */
     int forward;           /* that part is the beginning */
     double voxel[3], tilt; /* mm; degrees between a grid axis and the nearest world axis, at most */
     double shear;          /* degrees by which grid axes fail to be at right angles */
@@ -197,13 +197,13 @@ static hot_status show_text(hot_context *context, const facts *about)
     printf("%s\n", strcmp(dwi->source, "-") == 0 ? "standard input" : cli_shown(dwi->source));
     printf("  voxels         %zu x %zu x %zu of %.4g x %.4g x %.4g mm\n", grid->size[0], grid->size[1], grid->size[2],
            about->voxel[0], about->voxel[1], about->voxel[2]);
-    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not given (taken as right-anterior-superior)"
+    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not given (read as right-anterior-superior)"
                                                                   : space_name(grid->space));
     if (about->tilt > 0.01)
         printf(", oblique by %.1f degrees", about->tilt);
     if (about->shear > 0.1)
         printf(", axes %.1f degrees off the right angle", about->shear);
-    printf("%s\n", framed ? ", gradients in a measurement frame of their own" : "");
+    printf("%s\n", framed ? ", gradients in a measurement frame" : "");
     printf("  samples        %s", sample_names[dwi->sample]);
     if (about->least <= about->largest)
         printf(", %.6g to %.6g", about->least, about->largest);
@@ -222,7 +222,7 @@ static hot_status show_text(hot_context *context, const facts *about)
     return HOT_OK;
 }
 
-/* What was read of large data; nothing where it was all. */
+/* The sampled part of large data; nothing if all was read. */
 static void add_sample(cJSON *root, const facts *about)
 {
     cJSON *sample = about->seen != about->dwi ? cJSON_AddObjectToObject(root, "sample") : NULL;
@@ -236,7 +236,7 @@ static void add_sample(cJSON *root, const facts *about)
     cJSON_AddBoolToObject(sample, "from_the_beginning", about->forward);
 }
 
-/* JSON has no NaN: what is not known is null. */
+/* JSON has no NaN: unknown numbers are null. */
 static void add_number(cJSON *to, const char *name, double value)
 {
     if (isfinite(value))

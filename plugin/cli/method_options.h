@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "run/run.h"
 
-/* What the rows below store as text. */
+/* The text values of the rows below. */
 typedef struct cli_method_options {
     const char *shift, *noise_model;
     hot_peaks_options peaks; /* as typed */
@@ -22,12 +22,12 @@ void cli_method_options_init(cli_method_options *own);
     cli_row("min_amplitude", &(own).peaks.min_amplitude), cli_row("starts", &(own).peaks.starts),                      \
     cli_row("shift", &(own).shift), cli_row("noise_model", &(own).noise_model)
 
-/* Fills the shift, and the signal method's options, from the texts. Returns -1 to go on, or cli_refuse's exit
+/* Fills the shift, and the signal method's options, from the texts. Returns -1, or on errors cli_refuse's exit
  * status. */
 int cli_method_options_read(const cli_command *command, cli_common *common, cli_method_options *own,
                             hot_signal_find_options *signal);
 
-/* What the library is to be given. */
+/* The number for the library. */
 hot_peaks_options cli_peaks_options(const cli_method_options *own);
 
 /* Options of the model adc; known_b0 and weights are texts. */

@@ -100,7 +100,7 @@ static int usage_error(const cli_command *command, const char *format, ...)
 
 void cli_print_bounds(const cli_option *option, char *text, size_t size)
 {
-    enum { NO_LIMIT = 1000000000 }; /* larger ones only keep numbers finite: nobody needs to be told */
+    enum { NO_LIMIT = 1000000000 }; /* larger bounds only keep numbers finite: messages do not name them */
     text[0] = '\0';
     if (option->low == option->high)
         return;
@@ -279,8 +279,8 @@ static int parse_device(const char *text, hot_context_options *settings)
     return 1;
 }
 
-/* Where a GPU was asked for there is a driver, or nothing is read. The GPU itself is looked for when it is first
- * needed: the driver takes .2 s to start, which hot_run spends on reading. */
+/* An explicit GPU needs a driver, which is checked before anything is read. The GPU itself is checked on first use: the
+ * driver takes .2 s to start, and hot_run reads meanwhile. */
 static hot_status check_device(hot_context *context, const char *text)
 {
     if (hot_context_device(context) != HOT_DEVICE_CUDA || hot_cuda_has_driver())
@@ -289,8 +289,8 @@ static hot_status check_device(hot_context *context, const char *text)
                             "--device %s: no GPU that CUDA can use was found; --device cpu needs none", text);
 }
 
-/* What one word that begins with a dash asks for; takes its value from the next where it has one. fill: options that
- * were given before are passed over. Returns -1 to go on. */
+/* Parses one word that begins with a dash, and the next as its value if it needs one. fill: options that were given
+ * before are skipped. Returns -1 on success. */
 static int parse_option(const cli_command *command, const cli_option *options, const cli_option *shared, int argc,
                         char **argv, int *at, int fill)
 {
@@ -399,7 +399,7 @@ int cli_parse_with(const cli_command *command, const cli_option *options, int ar
          "how progress is shown on standard error: a bar, a line a minute, lines of JSON (with notes, warnings and "
          "errors), or not; auto (default): a bar at a terminal, lines elsewhere", 0, 0},
         {"confine", CLI_FLAG, &confine, NULL,
-         "refuse headers (NRRD, MIF) that name data files outside of their own folder: for data of unknown origin", 0,
+         "refuse headers (NRRD, MIF) with data files outside of the header's folder: for data of unknown origin", 0,
          0},
         {"quiet", CLI_FLAG, &quiet, NULL, "no progress, notes or warnings: nothing but errors", 0, 0},
         {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},

@@ -36,8 +36,7 @@ static const char *about_methods(char *text, size_t size)
     return text;
 }
 
-/* What is wrong with the options, or HOT_OK: the rules of the library, and that options of the data go with methods
- * that work on the data. */
+/* Checks the options: the library's rules, and that options about the data go with methods that use the data. */
 static hot_status check(hot_context *context, const hot_peaks_options *peaks, const hot_signal_find_options *signal,
                         const cli_option *table, const hot_peaks_method **method)
 {
@@ -86,7 +85,7 @@ int cli_peaks(int argc, char **argv)
         CLI_AS(harmonics.content),
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE",
          "directions: NRRD, NIfTI or MIF by name; default -, standard output", 0, 0},
-        {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD, NIfTI or MIF)", 0, 0},
+        {"mask", CLI_TEXT, &mask_path, "FILE", "compute only voxels where this is not 0 (NRRD, NIfTI or MIF)", 0, 0},
         {"basis", CLI_CHOICE, &harmonics.basis, "tournier07|descoteaux07|descoteaux07_legacy",
          "harmonics: their basis: MRtrix's (default), DIPY's with legacy=False, DIPY's default", 0, 0},
         {"frame", CLI_CHOICE, &harmonics.frame, "scanner|bvec|image",
@@ -125,7 +124,7 @@ int cli_peaks(int argc, char **argv)
         {"fraction_sd", CLI_OUTPUT_IMAGE, &signal.map[7], "FILE",
          "signal: write the standard deviation of each fibre's volume fraction", 0, 0},
         {"isotropic", CLI_OUTPUT_IMAGE, &signal.map[8], "FILE",
-         "signal: write the volume fraction of what is isotropic beside the fibres, without free water", 0, 0},
+         "signal: write the volume fraction of the isotropic compartment, without free water", 0, 0},
         {"free_water", CLI_OUTPUT_IMAGE, &signal.map[9], "FILE",
          "signal: write the volume fraction of free water; one shell hardly tells it from the isotropic one", 0, 0},
         {"noise_sd", CLI_OUTPUT_IMAGE, &signal.map[10], "FILE",

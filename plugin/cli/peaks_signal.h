@@ -1,4 +1,4 @@
-/* hotfiber peaks with a method that works on the signals: what it needs beside the other methods. */
+/* hotfiber peaks with a method that works on the signals: its additional options. */
 #ifndef HOT_CLI_PEAKS_SIGNAL_H
 #define HOT_CLI_PEAKS_SIGNAL_H
 

@@ -21,8 +21,8 @@ const cli_command cli_phantom_command = {
     "CSF or both.\n"
     "--tissue: what a fibre is made of. `zeppelin`: one tensor (--along, --across). `ball-stick`: --intra of it a "
     "stick (nothing across), the rest a ball, both of diffusivity --along; the true fraction is the stick's. "
-    "`stick-zeppelin`: a stick beside a tensor of --along and --across. `noddi`: the same with the tensor averaged "
-    "over the dispersed orientations.\n"
+    "`stick-zeppelin`: a stick and a tensor of --along and --across. `noddi`: the same with the tensor averaged over "
+    "the dispersed orientations.\n"
     "Ranges are written low-high and drawn uniformly in each voxel: --csf 0-.3. The same seed gives the same bytes.\n\n"
     "  hotfiber phantom -o dwi.nrrd --truth truth.nrrd -b 1000 --snr 20 --seed 7\n"
     "  hotfiber phantom | hotfiber fit --order 4 --model fod | hotfiber peaks | teem-unu head -\n"
@@ -169,7 +169,7 @@ static int choose_mixture(settings *s)
     return add_row(s, usual[5]) || add_row(s, usual[0]) || add_row(s, two) || add_row(s, three);
 }
 
-/* What the tissue consists of; 0 when fine. */
+/* The compartments of the tissue; 0 on success. */
 static int settle_tissue(settings *s)
 {
     static const char *const names[] = {"zeppelin", "ball-stick", "stick-zeppelin", "noddi"};
@@ -239,7 +239,7 @@ static int settle(settings *s)
     return 0;
 }
 
-/* Neither the outputs nor the bval and bvec beside a NIfTI output may be the scheme's files. */
+/* Neither the outputs nor the bval and bvec of a NIfTI output may be the scheme's files. */
 static hot_status check_scheme_distinct(hot_context *context, const settings *s)
 {
     char beside[2][4096] = {"", ""};
@@ -340,9 +340,9 @@ int cli_phantom(int argc, char **argv)
         {"vary", CLI_DOUBLE, &o->vary, "R",
          "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
         {"csf", CLI_TEXT, &s.csf, "RANGE",
-         "volume fraction of free water (D = 3e-3 mm^2/s) where there are fibres; default 0", 0, 0},
+         "volume fraction of free water (D = 3e-3 mm^2/s) in voxels with fibres; default 0", 0, 0},
         {"grey", CLI_TEXT, &s.grey, "RANGE",
-         "volume fraction of grey matter (D = .8e-3 mm^2/s) where there are fibres; default 0", 0, 0},
+         "volume fraction of grey matter (D = .8e-3 mm^2/s) in voxels with fibres; default 0", 0, 0},
         {"dispersion", CLI_TEXT, &s.dispersion, "RANGE",
          "orientation dispersion, degrees: standard deviation of a "
          "normal tilt about each of two axes, s; other tissues than zeppelin: Watson's distribution of concentration "

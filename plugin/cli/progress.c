@@ -62,7 +62,7 @@ static cJSON *event(const char *kind)
 
 static void put_bar(cli_meter *meter, const char *stage, int percent)
 {
-    const int room = meter->columns - NAME - 10; /* what is beside the bar */
+    const int room = meter->columns - NAME - 10; /* for the texts around the bar */
     const int size = room > BAR_MOST ? BAR_MOST : room < BAR_LEAST ? BAR_LEAST : room;
     const int full = percent * size / 100;
     char bar[BAR_MOST + 1];
@@ -80,7 +80,7 @@ static void put_line(cli_meter *meter, const char *stage, int percent, double fr
     const double spent = now - meter->stage_began;
     fprintf(meter->file, "%s: %d %%, %s so far", stage, percent, duration(now - meter->began, so_far));
     if (fraction > .01 && fraction < 1) /* as fast as until now */
-        fprintf(meter->file, ", about %s left of it", duration(spent * (1 - fraction) / fraction, left));
+        fprintf(meter->file, ", about %s left in this stage", duration(spent * (1 - fraction) / fraction, left));
     fputc('\n', meter->file);
     fflush(meter->file);
     meter->said = now;

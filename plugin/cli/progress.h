@@ -22,20 +22,20 @@ typedef struct cli_meter {
     char stage[CLI_METER_STAGE];
     double stage_began;
     int percent;         /* as shown last */
-    int open;            /* the cursor stands behind a bar */
+    int open;            /* the cursor is behind a bar */
 } cli_meter;
 
-/* now: seconds of any clock that only goes forward; the same one in all calls. */
+/* now: seconds of one monotonic clock. */
 void cli_meter_start(cli_meter *meter, cli_form form, FILE *file, int columns, double now);
 
 /* A bar is drawn when its percentage changes; a line is written when a minute has gone since the last one; an object of
  * JSON, {"event": "progress", "stage": TEXT, "fraction": 0 to 1, "elapsed": SECONDS}, when the percentage changes. */
 void cli_meter_show(cli_meter *meter, const char *stage, double fraction, double now);
 
-/* Leaves a bar's line. What is shown next is a new one. */
+/* Ends a bar's line: the next output is on a new one. */
 void cli_meter_leave(cli_meter *meter);
 
-/* A line of its own: plain, after a lead ("warning: "), or {"event": kind, "text": text, "elapsed": SECONDS}. */
+/* Prints a line: plain, after a lead ("warning: "), or {"event": kind, "text": text, "elapsed": SECONDS}. */
 void cli_meter_say(cli_meter *meter, const char *kind, const char *lead, const char *text, double now);
 
 /* The end of the command: {"event": "end", "status": status, "elapsed": SECONDS}; in the other forms nothing. */

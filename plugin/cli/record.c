@@ -10,7 +10,7 @@
 
 static void add_word(cJSON *words, const char *word) { cJSON_AddItemToArray(words, cJSON_CreateString(word)); }
 
-/* A text; that of a file that is there is found from anywhere. */
+/* A text; the path of an existing file becomes absolute. */
 static void add_text(cJSON *words, const cli_option *option, const char *text)
 {
     const int is_file = option->kind == CLI_TEXT && option->value &&
@@ -94,8 +94,8 @@ hot_status cli_record_read(hot_context *context, const char *text, const char *f
         const char *name = cJSON_IsString(word) ? word->valuestring : "";
         int is_flag;
         if (!is_kept(name, &is_flag))
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: '%s' among the options it "
-                                    "was made with is none of what a run finds; make it again", from, name);
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' cannot be trusted: it has the option '%s', which "
+                                    "does not decide a result; make it again", from, name);
         all[record->argc++] = word->valuestring;
         if (!is_flag && !is_value(word->next))
             return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not to be trusted: the option '%s' it was "

@@ -11,9 +11,9 @@ enum { MEMORY = 768 << 20 }; /* bytes: of maps of any size */
 const cli_command cli_report_command = {
     "report", "one HTML page about a finished run: pictures, numbers, settings, text for a paper",
     "DIR [-o FILE] [options]",
-    "Reads the folder that `hotfiber run` has left and writes one HTML file that needs nothing else: no network, no "
-    "scripts, no other files. What the folder does not hold is left out, and the page says so. `run --report` makes it "
-    "together with the run, with the fibres over the mean b=0 image.\n\n"
+    "Reads the folder of a `hotfiber run` and writes one self-contained HTML file: no network, no scripts, no other "
+    "files. Missing files are left out and listed. `run --report` makes it together with the run, with the fibres over "
+    "the mean b=0 image.\n\n"
     "  hotfiber report out\n"
     "  hotfiber report /archive/sub-01 -o sub-01.html --background t1.nii.gz",
     1};

@@ -1,4 +1,4 @@
-/* hotfiber run: the whole job, and a table of what it found. */
+/* hotfiber run: the whole pipeline, and a table of its results. */
 #include "cli.h"
 #include "run/option_table.h"
 #include "run_options.h"
@@ -61,7 +61,7 @@ static void show_part(const hot_run_result *result, const hot_run_options *optio
     show_count("voxels in the part", result->voxels, 0);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
     const char *folder = cli_shown(options->output);
-    printf("part: %s/part-%d-of-%d.nrrd   when all are there: hotfiber merge %s -o DIR\n", folder, options->part,
+    printf("part: %s/part-%d-of-%d.nrrd   when all parts are done: hotfiber merge %s -o DIR\n", folder, options->part,
            options->parts, folder);
 }
 

@@ -1,4 +1,4 @@
-/* The options of a run as run, learn and merge have them: the table of run/options.inc, stored as they are typed. */
+/* The options of run, learn and merge: the table of run/options.inc, with values as typed. */
 #ifndef HOT_CLI_RUN_OPTIONS_H
 #define HOT_CLI_RUN_OPTIONS_H
 
@@ -7,7 +7,7 @@
 enum { CLI_RUN_ROWS = 80 };
 
 typedef struct cli_run_options {
-    hot_run_options run; /* it points to the next three, which lie here: the struct must not be moved */
+    hot_run_options run; /* points to the next three members: do not move the struct */
     hot_fit_options fit;
     hot_peaks_options peaks;
     hot_signal_find_options signal;
@@ -28,7 +28,7 @@ void cli_run_options_init(cli_run_options *own, unsigned use);
 /* Copies those called `names`, a list with commas, to `options`, with CLI_END. */
 void cli_run_options_pick(const cli_run_options *own, const char *names, cli_option *options);
 
-/* Checks and takes what was typed over into own->run. Returns -1 to go on, or the exit status. */
+/* Checks the typed values and copies them to own->run. Returns -1, or on errors the exit status. */
 int cli_run_options_read(const cli_command *command, cli_common *common, cli_run_options *own);
 
 /* The run, and what it prints; ends the command. */

@@ -1,4 +1,4 @@
-/* What the user sees on standard error while a stage works: progress, notes, warnings; and how Ctrl-C gets in. */
+/* Output on standard error while a stage works: progress, notes, warnings; and Ctrl-C. */
 #include "cli.h"
 #include "progress.h"
 
@@ -15,7 +15,7 @@ static struct {
     cli_meter meter;
 } terminal;
 
-/* Other threads ask for it too, where sig_atomic_t says nothing; an int of this kind needs no lock here. */
+/* Other threads read it too, which sig_atomic_t does not cover; this lock-free int works in signal handlers. */
 static atomic_int interrupted;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler of signals sets it");
 

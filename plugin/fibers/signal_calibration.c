@@ -317,7 +317,8 @@ static void unfold(const shown *data, const shown *drawn, const double learned[K
 
 /* ln of the probability that those voxels are right which are, with P(k) to a power. All numbers of fibres have the
  * same one: where one is too sure and another not sure enough, drawn voxels tell which too poorly
- * (docs/decisions/007-signal-posterior-temperature.md). terms: room for one of each voxel, so that any number of threads finds the same sum. */
+ * (docs/decisions/007-signal-posterior-temperature.md). terms: room for one of each voxel, so that any number of
+ * threads finds the same sum. */
 static double likelihood(const hot_simulated_voxels *drawn, double ln_power, double *terms)
 {
     const double power = exp(ln_power);

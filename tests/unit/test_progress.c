@@ -44,13 +44,13 @@ static void test_lines(void)
         cli_meter_show(&meter, "finding fibres", i / 36000., 1000 + .1 * i);
     const char *text = take(&meter);
     CHECK(count(text, '\n') == 59 && count(text, '\r') == 0, "%zu lines: %s", count(text, '\n'), text);
-    CHECK(strncmp(text, "finding fibres: 1 %, 60 s so far, about 59 min left of it\n", 58) == 0, "%s", text);
-    CHECK(strstr(text, "finding fibres: 50 %, 30 min so far, about 30 min left of it\n"), "%s", text);
+    CHECK(strncmp(text, "finding fibres: 1 %, 60 s so far, about 59 min left in this stage\n", 66) == 0, "%s", text);
+    CHECK(strstr(text, "finding fibres: 50 %, 30 min so far, about 30 min left in this stage\n"), "%s", text);
     cli_meter_show(&meter, "writing", 0, 4600); /* a minute has gone; of a stage that begins nothing is known */
     cli_meter_show(&meter, "writing", .5, 4659);
     CHECK(strcmp(take(&meter), "writing: 0 %, 60 min so far\n") == 0, "%s", shown);
     cli_meter_show(&meter, "writing", .25, 4720);
-    CHECK(strcmp(take(&meter), "writing: 25 %, 62 min so far, about 6 min left of it\n") == 0, "%s", shown);
+    CHECK(strcmp(take(&meter), "writing: 25 %, 62 min so far, about 6 min left in this stage\n") == 0, "%s", shown);
     cli_meter_show(&meter, "writing", NAN, 90000);
     CHECK(strcmp(take(&meter), "writing: 0 %, 24 h 43 min so far\n") == 0, "%s", shown);
     cli_meter_say(&meter, "note", "", "a note", 90000);

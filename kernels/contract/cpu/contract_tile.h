@@ -137,8 +137,8 @@ static int TILE(is_square)(const hot_tile *tile)
 typedef struct TILE(division) {
     size_t max_rows, max_columns; /* of a tile */
     size_t b_panel;
-    size_t down, high, highs;     /* tiles below one another, the first `highs` of `high` rows, the others of one less */
-    size_t group;                 /* items that are processed together */
+    size_t down, high, highs;     /* tiles in a column, the first `highs` of `high` rows, others one less */
+    size_t group;                 /* items processed together */
 } TILE(division);
 
 static TILE(division) TILE(divide)(const hot_tile *tile)

@@ -1,4 +1,5 @@
-/* The frame of the gnomonic projection, and the matrix that takes a packed tensor to its polynomials (gnomonic_step.cuh). */
+/* The frame of the gnomonic projection, and the matrix that takes a packed tensor to its polynomials
+ * (gnomonic_step.cuh). */
 #ifndef HOT_GNOMONIC_TABLE_H
 #define HOT_GNOMONIC_TABLE_H
 

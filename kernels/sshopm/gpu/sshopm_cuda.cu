@@ -2,8 +2,8 @@
  * through the device in pieces. The step itself:
  *
  *   general     sshopm_iterate, sshopm_thread.cuh      a thread per start; any shape, precision and shift
- *   gnomonic    gnomonic_step, gnomonic_step.cuh       in the projection; gnomonic.cu launches gnomonic_warp.cuh or, for
- *                                                      few tensors, gnomonic_block.cuh */
+ *   gnomonic    gnomonic_step, gnomonic_step.cuh       in the projection; gnomonic.cu launches gnomonic_warp.cuh or,
+ *                                                      for few tensors, gnomonic_block.cuh */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <string.h>
