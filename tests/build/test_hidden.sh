@@ -139,7 +139,7 @@ if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     without "$optional $required" cmake -S "$HOT_SOURCE" -B cuda -UHOT_GL_* -DHOTFIBER_CUDA=ON \
         -DHOTFIBER_KERNELS_ONLY=ON -DHOTFIBER_TESTS=OFF >configure.log 2>&1 ||
         { cat configure.log; not_so "not configured with CUDA"; }
-    says "GL/gl.h is not here"
+    says "GL/gl.h is missing"
     ! cmake --build cuda --target help | grep -q hotview_cuda || not_so "hotview_cuda without OpenGL's header"
 fi
 exit $failed
