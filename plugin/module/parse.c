@@ -198,6 +198,69 @@ static int check_files(const hot_module_values *values, char message[MODULE_MESS
     return 0;
 }
 
+/* An argument without a flag: our volume, or a flag of one letter or "--", of which we have none. */
+static int parse_plain(const char *text, int own_process, hot_module_values *values, char message[MODULE_MESSAGE])
+{
+    if (!text[0] || (text[0] == '-' && text[1] && !text[2]))
+        return 0;
+    if (values->dwi && !own_process)
+        return refuse(message, "dwi: one volume is taken, '%.200s'; what is '%.200s'?", values->dwi, text);
+    return values->dwi ? 0 /* what a host gives beside it means nothing to us */
+                       : store(&parameters[0], text, values, message);
+}
+
+static int is(const char *word, const char *name, size_t length)
+{
+    return length == strlen(word) && strncmp(name, word, length) == 0;
+}
+
+/* Flags that are no parameters. *skip: whether the next argument is this one's value. *maybe: such a value of a flag
+ * that is not known, which is our volume when nothing else is. */
+static void parse_other(const char *text, size_t length, const char *value, int equals, hot_module_request *request,
+                        int *skip, const char **maybe)
+{
+    const char *name = text + 2;
+    *skip = 0;
+    if (is("xml", name, length))
+        request->xml = 1;
+    else if (is("version", name, length))
+        request->version = 1;
+    else if (is("help", name, length))
+        request->help = 1;
+    else if (is("processinformationaddress", name, length) || is("returnparameterfile", name, length))
+        *skip = !equals; /* we have no simple return parameters: there is nothing to be put into that file */
+    else {
+        if (!request->unknown[0])
+            snprintf(request->unknown, sizeof request->unknown, "%.*s", 2 + (int)length, text);
+        *skip = !equals && value && value[0] != '-';
+        if (*skip)
+            *maybe = value;
+    }
+}
+
+static int parse_flag(int argc, char *const *argv, int *at, hot_module_values *values, hot_module_request *request,
+                      const char **maybe, char message[MODULE_MESSAGE])
+{
+    const char *text = argv[*at], *name = text + 2, *equals = strchr(name, '=');
+    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
+    const hot_module_parameter *parameter = find(name, length);
+    int skip = !equals;
+    if (!parameter) {
+        parse_other(text, length, value, equals != NULL, request, &skip, maybe);
+        *at += skip;
+        return 0;
+    }
+    if (parameter->kind == MODULE_SWITCH)
+        return store(parameter, "", values, message);
+    if (!value)
+        return refuse(message, "%s: its value is missing", parameter->name);
+    *at += skip;
+    if (!value[0] && (parameter->kind == MODULE_INPUT || parameter->kind == MODULE_OUTPUT))
+        return 0; /* a file that was not chosen */
+    return store(parameter, value, values, message);
+}
+
 static int parse(int argc, char *const *argv, int own_process, hot_module_values *values, hot_module_request *request,
                  char message[MODULE_MESSAGE])
 {
@@ -208,63 +271,16 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
             if (sscanf(argv[i + 1], "%p", &address) == 1)
                 request->process = address;
         }
-    const char *maybe = NULL; /* a plain argument that may be the value of an unknown flag */
-    for (int i = 1; i < argc && argv[i]; i++) {
-        const char *text = argv[i];
-        if (text[0] != '-' || text[1] != '-' || !text[2]) {
-            if (text[0] == '-' && text[1] && !text[2])
-                continue; /* a short flag, of which we have none, or "--" */
-            if (!text[0])
-                continue;
-            if (values->dwi && !own_process)
-                return refuse(message, "dwi: one volume is taken, '%.200s'; what is '%.200s'?", values->dwi, text);
-            if (!values->dwi && store(&parameters[0], text, values, message))
-                return 1;
-            continue; /* what a host gives beside it means nothing to us */
-        }
-        const char *name = text + 2, *equals = strchr(name, '=');
-        const size_t length = equals ? (size_t)(equals - name) : strlen(name);
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : NULL;
-        const hot_module_parameter *parameter = find(name, length);
-#define IS(word) (length == strlen(word) && strncmp(name, word, length) == 0)
-        if (IS("xml") || IS("version") || IS("help")) {
-            request->xml |= IS("xml");
-            request->version |= IS("version");
-            request->help |= IS("help");
-            continue;
-        }
-        if (IS("processinformationaddress") || IS("returnparameterfile")) {
-            i += !equals; /* we have no simple return parameters: there is nothing to be put into that file */
-            continue;
-        }
-#undef IS
-        if (!parameter) {
-            /* Unknown. A plain argument behind it may be its value, or be our volume: it is that when
-             * nothing else is. */
-            if (!request->unknown[0])
-                snprintf(request->unknown, sizeof request->unknown, "%.*s", 2 + (int)length, text);
-            if (!equals && value && value[0] != '-') {
-                maybe = value;
-                i++;
-            }
-            continue;
-        }
-        if (parameter->kind == MODULE_SWITCH) {
-            if (store(parameter, "", values, message))
-                return 1;
-            continue;
-        }
-        if (!value)
-            return refuse(message, "%s: its value is missing", parameter->name);
-        i += !equals;
-        if (!value[0] && (parameter->kind == MODULE_INPUT || parameter->kind == MODULE_OUTPUT))
-            continue; /* a file that was not chosen */
-        if (store(parameter, value, values, message))
-            return 1;
+    const char *maybe = NULL;
+    int bad = 0;
+    for (int i = 1; i < argc && argv[i] && !bad; i++) {
+        const int is_flag = argv[i][0] == '-' && argv[i][1] == '-' && argv[i][2];
+        bad = is_flag ? parse_flag(argc, argv, &i, values, request, &maybe, message)
+                      : parse_plain(argv[i], own_process, values, message);
     }
-    if (!values->dwi && maybe && store(&parameters[0], maybe, values, message))
-        return 1;
-    return request->xml || request->version || request->help ? 0 : check_files(values, message);
+    if (!bad && !values->dwi && maybe)
+        bad = store(&parameters[0], maybe, values, message);
+    return bad || request->xml || request->version || request->help ? bad : check_files(values, message);
 }
 
 int hot_module_parse(int argc, char *const *argv, int own_process, hot_module_values *values,
