@@ -165,66 +165,73 @@ static int choice_error(const cli_command *command, const cli_option *option, co
     return usage_error(command, "%s%s is %s, not '%s'", option->name[1] ? "--" : "-", option->name, words, text);
 }
 
-static int store(const cli_command *command, const cli_option *option, const char *text)
+static int store_whole(const cli_command *command, const cli_option *option, const char *text)
 {
     const char *end;
     double value;
+    const int is_size = option->kind == CLI_SIZE;
+    const double low = is_size ? 0 : -2147483647.0, high = is_size ? 9e15 : 2147483647.0;
+    if (!parse_number(text, &end, &value) || *end || value != floor(value) || value < low || value > high ||
+        !in_bounds(option, value))
+        return number_error(command, option, text, "a whole number");
+    if (option->kind == CLI_INT)
+        *(int *)option->target = (int)value;
+    else
+        *(size_t *)option->target = (size_t)value;
+    return -1;
+}
+
+static int store_number(const cli_command *command, const cli_option *option, const char *text)
+{
+    const char *end;
+    double value;
+    if (!parse_number(text, &end, &value) || *end || isinf(value) || !in_bounds(option, value))
+        return number_error(command, option, text, "a number");
+    *(double *)option->target = value;
+    return -1;
+}
+
+static int store_list(const cli_command *command, const cli_option *option, const char *text)
+{
+    cli_list *list = option->target;
+    const char *end = "";
+    list->count = 0;
+    for (const char *at = text; at; at = *end ? end + 1 : NULL) {
+        double value;
+        if (!parse_number(at, &end, &value) || isinf(value) || !in_bounds(option, value) || (*end && *end != ',') ||
+            list->count == sizeof list->values / sizeof list->values[0])
+            return number_error(command, option, text, "numbers separated by commas, each");
+        list->values[list->count++] = value;
+    }
+    return -1;
+}
+
+static int store_text(const cli_command *command, const cli_option *option, const char *text)
+{
+    if (option->kind == CLI_CHOICE && !is_choice(option->value, text))
+        return choice_error(command, option, text);
+    if (!text[0])
+        return usage_error(command, "%s%s needs a value (%s), not an empty one", option->name[1] ? "--" : "-",
+                           option->name, option->value ? option->value : "VALUE");
+    *(const char **)option->target = text;
+    return -1;
+}
+
+static int store(const cli_command *command, const cli_option *option, const char *text)
+{
+    int ended = -1;
     switch (option->kind) {
-    case CLI_FLAG:
-        *(int *)option->target = 1;
-        break;
-    case CLI_TEXT:
-    case CLI_OUTPUT:
-    case CLI_OUTPUT_IMAGE:
-    case CLI_OUTPUT_NRRD:
-    case CLI_OUTPUT_ANY:
-        if (!text[0])
-            return usage_error(command, "%s%s needs a value (%s), not an empty one", option->name[1] ? "--" : "-",
-                               option->name, option->value ? option->value : "VALUE");
-        *(const char **)option->target = text;
-        break;
-    case CLI_CHOICE:
-        if (!is_choice(option->value, text))
-            return choice_error(command, option, text);
-        *(const char **)option->target = text;
-        break;
-    case CLI_INT:
-    case CLI_SIZE:
-        if (!parse_number(text, &end, &value) || *end || value != floor(value) || fabs(value) > 9e15 ||
-            !in_bounds(option, value) || (option->kind == CLI_SIZE && value < 0) ||
-            (option->kind == CLI_INT && fabs(value) > 2147483647.0))
-            return number_error(command, option, text, "a whole number");
-        if (option->kind == CLI_INT)
-            *(int *)option->target = (int)value;
-        else
-            *(size_t *)option->target = (size_t)value;
-        break;
-    case CLI_DOUBLE:
-        if (!parse_number(text, &end, &value) || *end || isinf(value) || !in_bounds(option, value))
-            return number_error(command, option, text, "a number");
-        *(double *)option->target = value;
-        break;
-    case CLI_LIST: {
-        cli_list *list = option->target;
-        list->count = 0;
-        const char *at = text;
-        for (;;) {
-            if (!parse_number(at, &end, &value) || isinf(value) || !in_bounds(option, value) || (*end && *end != ',') ||
-                list->count == sizeof list->values / sizeof list->values[0])
-                return number_error(command, option, text, "numbers separated by commas, each");
-            list->values[list->count++] = value;
-            if (!*end)
-                break;
-            at = end + 1;
-        }
-        break;
+    case CLI_FLAG: *(int *)option->target = 1; break;
+    case CLI_INT: case CLI_SIZE: ended = store_whole(command, option, text); break;
+    case CLI_DOUBLE: ended = store_number(command, option, text); break;
+    case CLI_LIST: ended = store_list(command, option, text); break;
+    default: ended = store_text(command, option, text);
     }
-    }
-    if (given_count < GIVEN_MAX) {
+    if (ended < 0 && given_count < GIVEN_MAX) {
         given[given_count].target = option->target;
         given[given_count++].name = option->name;
     }
-    return -1;
+    return ended;
 }
 
 /* The option that `text` ("-i", "--min_angle", "--order=4") names, or NULL. */

@@ -250,6 +250,46 @@ static hot_status match_voxels(hot_context *context, const hot_grid *a, const ho
     return HOT_OK;
 }
 
+/* Groups with voxels, and the mean over the conditions. errors: scratch. */
+static hot_status fill_groups(hot_context *context, const outcome *outcomes, size_t voxels, float *errors,
+                              hot_score *made)
+{
+    for (int index = 0; index < GROUPS; index++) {
+        hot_score_group *group = &made->groups[made->count];
+        const hot_status status = hot_context_check(context, "comparing directions");
+        if (status != HOT_OK)
+            return status;
+        fill_group(outcomes, voxels, index, errors, group);
+        if (!group->voxels)
+            continue;
+        if (index < FIRST_CONDITION + FIVE) {
+            made->mean += (double)group->solved / (double)group->voxels;
+            made->present++;
+        }
+        made->count++;
+    }
+    made->mean = made->present ? made->mean / made->present : NAN;
+    return HOT_OK;
+}
+
+static hot_status read_options(hot_context *context, const hot_score_options *given, size_t slices,
+                               hot_score_options *o)
+{
+    hot_status status = hot_options_read(context, "hot_score_options", given, o);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "threshold", 0, 1, &o->threshold);
+    if (status == HOT_OK)
+        status = hot_option_number(context, "tolerance", 15, 90, &o->tolerance);
+    if (status == HOT_OK && o->max_fibers < 0)
+        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers", "at least 1 (0: all), not %d",
+                                            o->max_fibers);
+    o->max_fibers = o->max_fibers > 0 && o->max_fibers < COUNTED ? o->max_fibers : COUNTED;
+    if (status == HOT_OK && (o->slice < 0 || (size_t)o->slice > slices))
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no slice %d: the data have %zu", o->slice - 1,
+                                  slices);
+    return status;
+}
+
 hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, const hot_fiber_field *truth,
                             const hot_score_options *options, hot_score **score)
 {
@@ -258,24 +298,11 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
         *score = NULL;
     HOT_NEED(context, found, truth, score);
     hot_score_options o = {.size = sizeof o};
-    hot_status status = hot_options_read(context, "hot_score_options", options, &o);
-    if (status != HOT_OK)
-        return status;
-    status = hot_option_number(context, "threshold", 0, 1, &o.threshold);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "tolerance", 15, 90, &o.tolerance);
-    if (status == HOT_OK && o.max_fibers < 0)
-        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers", "at least 1 (0: all), not %d",
-                                            o.max_fibers);
-    if (status != HOT_OK)
-        return status;
-    o.max_fibers = o.max_fibers > 0 && o.max_fibers < COUNTED ? o.max_fibers : COUNTED;
     const size_t *sizes = truth->grid.size;
     size_t *where = NULL;
-    status = match_voxels(context, &found->grid, &truth->grid, &where);
-    if (status == HOT_OK && (o.slice < 0 || (size_t)o.slice > sizes[2]))
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no slice %d: the data have %zu", o.slice - 1,
-                                  sizes[2]);
+    hot_status status = read_options(context, options, sizes[2], &o);
+    if (status == HOT_OK)
+        status = match_voxels(context, &found->grid, &truth->grid, &where);
     if (status != HOT_OK) {
         hot_context_free(context, where);
         return status;
@@ -310,21 +337,9 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     errors = hot_context_alloc(context, pairs, sizeof *errors);
     if (!errors)
         goto cleanup;
-    for (int index = 0; index < GROUPS; index++) {
-        hot_score_group *group = &made->groups[made->count];
-        status = hot_context_check(context, "comparing directions");
-        if (status != HOT_OK)
-            goto cleanup;
-        fill_group(outcomes, voxels, index, errors, group);
-        if (!group->voxels)
-            continue;
-        if (index < FIRST_CONDITION + FIVE) {
-            made->mean += (double)group->solved / (double)group->voxels;
-            made->present++;
-        }
-        made->count++;
-    }
-    made->mean = made->present ? made->mean / made->present : NAN;
+    status = fill_groups(context, outcomes, voxels, errors, made);
+    if (status != HOT_OK)
+        goto cleanup;
     *score = made;
     made = NULL;
     status = HOT_OK;

@@ -49,7 +49,7 @@ static void note_used(void *user, size_t end)
  * in memory, and all volumes are used. */
 static int reads_itself(const hot_signal_finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
 {
-    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->load && !part->save &&
+    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->load &&
            !(maps && (maps->cone || maps->samples));
 }
 
@@ -134,8 +134,10 @@ hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_output *found)
     const hot_signal_part none = {0}, *part = options->part ? options->part : &none;
     const size_t step = part->step > 0 && part->step < f->chunk ? part->step : f->chunk;
     hot_status status = HOT_OK;
-    if (reads_itself(f, part, found->maps))
-        return find_at_once(f, options, found, part);
+    if (reads_itself(f, part, found->maps)) {
+        status = find_at_once(f, options, found, part);
+        return status == HOT_OK && part->save ? part->save(part->user, found, f->first, f->voxels - f->first) : status;
+    }
     for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
         const size_t count = f->voxels - first < step ? f->voxels - first : step;
         f->how.progress[0] = (double)first / (double)f->voxels;

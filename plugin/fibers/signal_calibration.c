@@ -20,8 +20,8 @@ enum { KMAX = 3, UNKNOWNS = 1 + KMAX, STEPS = 30 };
 /* What is known before: T is 1 and d 0, give or take these. */
 static const double scale_sd = 0.3, shift_sd = 2;
 /* Costs farther from the least than this are as good as impossible. */
-static const double cost_most = 200;
-static const double least_scale = 0.1;
+static const double max_cost = 200;
+static const double min_scale = 0.1;
 
 /* Gradient and Hessian of -ln of the posterior at x. */
 static void derive(const hot_simulated_voxels *drawn, int scaled, const int group[KMAX + 1], const double x[UNKNOWNS],
@@ -42,7 +42,7 @@ static void derive(const hot_simulated_voxels *drawn, int scaled, const int grou
         for (int k = 0; k <= drawn->max_fibers; k++)
             least = fmin(least, (double)own[k].cost);
         for (int k = 0; k <= drawn->max_fibers; k++) {
-            feature[k][0] = -0.5 * fmin((double)own[k].cost - least, cost_most);
+            feature[k][0] = -0.5 * fmin((double)own[k].cost - least, max_cost);
             if (k > 0)
                 feature[k][group[k]] = -0.5;
             p[k] = 0;
@@ -122,7 +122,7 @@ static void fit_rising(const hot_simulated_voxels *drawn, int scaled, hot_signal
                 group[j] = group[k - 1];
         }
     }
-    population->evidence_scale = fmax(x[0], least_scale);
+    population->evidence_scale = fmax(x[0], min_scale);
     for (int k = 1; k <= KMAX; k++)
         population->evidence_shift[k] = k <= drawn->max_fibers ? x[group[k]] : 0;
 }
@@ -178,7 +178,7 @@ static const double pseudo = 20, width_pseudo = 120, part_pseudo = 40;
  * The fibres of a voxel err together. */
 static const double cone_pseudo = 100;
 /* ln of the power of P(k) is 0, give or take this, and within these. */
-static const double certainty_sd = 0.5, least_ln_certainty = -2, most_ln_certainty = 1.5;
+static const double certainty_sd = 0.5, min_ln_certainty = -2, max_ln_certainty = 1.5;
 /* What of degree 4 the fits leave over in data, as a share of the response's, beyond the noise: .06 to .07 on phantoms
  * and in people (docs/decisions/003-signal-misfit.md). The evidence allows for more, because more fibres take it. */
 static const double misfit_left = 0.07;
@@ -343,7 +343,7 @@ static double likelihood(const hot_simulated_voxels *drawn, double ln_power, dou
 static double fit_certainty(const hot_simulated_voxels *drawn, double *terms)
 {
     const double golden = 0.6180339887498949;
-    double low = least_ln_certainty, high = most_ln_certainty;
+    double low = min_ln_certainty, high = max_ln_certainty;
     double at[2] = {high - golden * (high - low), low + golden * (high - low)};
     double found[2] = {likelihood(drawn, at[0], terms), likelihood(drawn, at[1], terms)};
     for (int i = 0; i < 16; i++) {

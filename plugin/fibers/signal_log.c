@@ -9,13 +9,13 @@
  * by up to two. */
 static const double far_off = 3;
 /* With fewer diffusion-weighted volumes the fits leave nothing over to judge by. */
-enum { LEAST_VOLUMES = 20 };
+enum { MIN_VOLUMES = 20 };
 /* From fewer voxels little is learned: priors keep the weight of 20 at the start (signal_priors.c), and each number
  * of fibres has but a share of them. */
-enum { LEAST_SAMPLED = 200 };
+enum { MIN_SAMPLED = 200 };
 /* Of simulated voxels, those whose number of fibres is found: .9 and more with 30 directions and a usual noise, .75
  * with 12 directions, .69 at an SNR of 8. */
-static const double least_recovered = 0.8;
+static const double min_recovered = 0.8;
 
 /* The noise that was given: of a map, its mean in the mask. */
 static double given_noise(const hot_signal_find_options *options, const hot_mask *mask)
@@ -52,7 +52,7 @@ hot_status hot_signal_log_noise(hot_context *context, const hot_dwi *dwi, const 
         for (size_t voxel = 0; voxel < hot_grid_voxels(&mask->grid); voxel++)
             if (mask->bytes[voxel] && !flags[voxel])
                 residual[count++] = residual[voxel]; /* to the left, or where it is */
-        if (count == 0 || weighted < LEAST_VOLUMES)
+        if (count == 0 || weighted < MIN_VOLUMES)
             return HOT_OK;
         seen = given * (double)hot_sorted_at(residual, count, count / 2);
     }
@@ -79,11 +79,11 @@ void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learn
     if (typical < 1)
         hot_context_log(context, HOT_LOG_NOTE, "fractions are relative to the average single fibre of the data, %.2g "
                         "of the response, which is that of the sharpest", typical);
-    if (learned->sampled < LEAST_SAMPLED)
+    if (learned->sampled < MIN_SAMPLED)
         hot_context_log(context, HOT_LOG_NOTE,
                         "%zu voxel%s to learn from: the priors stay near wide ones that suit any data",
                         learned->sampled, learned->sampled == 1 ? " is little" : "s are few");
-    if (p->recovered < least_recovered)
+    if (p->recovered < min_recovered)
         hot_context_log(context, HOT_LOG_NOTE,
                         "the data hardly tell how many fibres there are: %.0f %% of voxels simulated from what was "
                         "learned get their own number; in doubt it is the smaller one (--probability)",

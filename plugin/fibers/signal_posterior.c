@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "dwi/frames.h"
 
-enum { UNKNOWNS_MOST = 15 };
+enum { MAX_UNKNOWNS = 15 };
 #define AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */
 
 /* 95 % of chi squared with one and with two degrees of freedom. */
@@ -127,7 +127,7 @@ double hot_posterior_fraction_sd(const hot_posterior *posterior, int fiber)
 void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double fraction[3])
 {
     const int n = 4 * posterior->k + 3;
-    double z[UNKNOWNS_MOST + 1], sum = 0;
+    double z[MAX_UNKNOWNS + 1], sum = 0;
     for (int i = 0; i < n; i += 2)
         hot_random_normals(random, &z[i], &z[i + 1]);
     for (int fiber = 0; fiber < posterior->k; fiber++) {
@@ -176,7 +176,7 @@ void hot_posterior_temper(double p[4], int k, const hot_signal_population *popul
 /* ---- Maps of all voxels ------------------------------------------------------------------------------------------ */
 
 /* PART: voxels whose fits are kept at a time; STREAM: of random numbers */
-enum { KMAX = 3, SAMPLES_MOST = 1000, PART = 1 << 16, STREAM = 31 };
+enum { KMAX = 3, MAX_SAMPLES = 1000, PART = 1 << 16, STREAM = 31 };
 
 static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
 
@@ -202,9 +202,9 @@ hot_status hot_signal_find_check(hot_context *context, const hot_signal_find_opt
     if (options->order != 0 && options->order != 4 && options->order != 6 && options->order != 8)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "order", "it is 4, 6 or 8 (0: 8), not %d",
                                           options->order);
-    if (options->samples < 0 || options->samples > SAMPLES_MOST)
+    if (options->samples < 0 || options->samples > MAX_SAMPLES)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "samples",
-                                          "0 to %d of the posterior are drawn, not %d", SAMPLES_MOST, options->samples);
+                                          "0 to %d of the posterior are drawn, not %d", MAX_SAMPLES, options->samples);
     return HOT_OK;
 }
 

@@ -53,9 +53,9 @@ static const double pseudo = 20;
  * (docs/decisions/005-signal-prior-learning.md). */
 static const double width_pseudo = 120, part_pseudo = 40, ln_pseudo = 20;
 /* The smallest deviations that are learned. */
-static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;
+static const double min_width = 0.005, min_part = 0.02, min_ln = 0.1;
 /* Of the fans' amplitudes: the start, and what is learned at least, which the wide priors' voxels have, and at most. */
-static const double start_fan = 0.01, least_fan = 0.002, most_fan = 0.1;
+static const double start_fan = 0.01, min_fan = 0.002, max_fan = 0.1;
 
 /* Mean and deviation, by Fisher's scoring: a fit is off by f of what the data alone say, whose variance is the prior's
  * over f. EM's own steps are f^2 of these, and ten rounds of them stay near the start where the data tell little. The
@@ -94,8 +94,8 @@ static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_popu
 static double learn_fan(double before, double squares, double told, double amplitudes)
 {
     const double share = (told + 1) / (amplitudes + 1), usual = pseudo * share;
-    const double ratio = (squares + usual * least_fan * least_fan) / ((told + usual) * before * before);
-    return fmin(fmax(before * pow(ratio, 0.5 * fmin(1 / share, 4)), least_fan), most_fan);
+    const double ratio = (squares + usual * min_fan * min_fan) / ((told + usual) * before * before);
+    return fmin(fmax(before * pow(ratio, 0.5 * fmin(1 / share, 4)), min_fan), max_fan);
 }
 
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
@@ -150,11 +150,11 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
         for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
             now->near[k][bin] = (bins[k][bin] / hot_separation_chance[k][bin] + pseudo) / sum;
     }
-    take(&width, start->width, width_pseudo, least_width, now->width);
-    take(&isotropic, start->isotropic, part_pseudo, least_part, now->isotropic);
-    take(&water, start->water, part_pseudo, least_part, now->water);
-    take(&ln_d, start->ln_diffusivity, ln_pseudo, least_ln, now->ln_diffusivity);
-    take(&ln_d_none, start->ln_diffusivity_none, ln_pseudo, least_ln, now->ln_diffusivity_none);
+    take(&width, start->width, width_pseudo, min_width, now->width);
+    take(&isotropic, start->isotropic, part_pseudo, min_part, now->isotropic);
+    take(&water, start->water, part_pseudo, min_part, now->water);
+    take(&ln_d, start->ln_diffusivity, ln_pseudo, min_ln, now->ln_diffusivity);
+    take(&ln_d_none, start->ln_diffusivity_none, ln_pseudo, min_ln, now->ln_diffusivity_none);
     now->fan = learn_fan(now->fan, fans, fans_told, amplitudes);
     now->spread = sqrt((spread + pseudo * start->spread * start->spread) / (pairs + pseudo));
 }
@@ -255,7 +255,7 @@ double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal
 }
 
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
-                            size_t count, const float *signals, const float *sigma, double least_noise, int denoised,
+                            size_t count, const float *signals, const float *sigma, double min_noise, int denoised,
                             hot_signal_population *population, size_t *fitted)
 {
     hot_status status = HOT_OK;
@@ -284,7 +284,7 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         if (status == HOT_OK) {
             if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */
-                usable = learn_noise(count, rows, least_noise, fits, logs, population);
+                usable = learn_noise(count, rows, min_noise, fits, logs, population);
             learn_priors(count, fits, &start, population);
         }
         /* as priors are learned the evidence is only shifted: flattened, it would make every number as frequent */

@@ -13,10 +13,10 @@
 
 /* STREAM: of random numbers; TRIES: of a draw that must lie within bounds; LOBES: of the function that no fit follows.
  * B0_LIMIT: as in hot_signal_scheme. */
-enum { KMAX = 3, STREAM = 53, TRIES = 1000, SHELLS_MOST = 16, TERMS = 9, LOBES = 20, B0_LIMIT = 50 };
+enum { KMAX = 3, STREAM = 53, TRIES = 1000, MAX_SHELLS = 16, TERMS = 9, LOBES = 20, B0_LIMIT = 50 };
 
 static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
-static const double water_diffusivity = 3e-3, least_width = -0.03, most_beside = 0.9;
+static const double water_diffusivity = 3e-3, min_width = -0.03, max_beside = 0.9;
 /* Of a voxel without fibres: any share is water. */
 static const double any_share[2] = {0.5, 0.4};
 /* Lower edges of the bins of the smallest separation, degrees. */
@@ -116,7 +116,7 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
         water = draw_part(random, any_share);
         isotropic = 1 - water;
     }
-    for (int i = 0; k > 0 && i < TRIES && (i == 0 || isotropic + water >= most_beside); i++) {
+    for (int i = 0; k > 0 && i < TRIES && (i == 0 || isotropic + water >= max_beside); i++) {
         isotropic = draw_part(random, p->isotropic);
         water = draw_part(random, p->water);
     }
@@ -124,7 +124,7 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
     for (int i = 0; i < k; i++) {
         weight[i] = p->spread * normal(random);
         mean += weight[i] / k;
-        width[i] = fmax(p->width[0] + p->width[1] * normal(random), least_width);
+        width[i] = fmax(p->width[0] + p->width[1] * normal(random), min_width);
     }
     for (int i = 0; i < k; i++)
         sum += weight[i] = exp(weight[i] - mean);
@@ -203,7 +203,7 @@ void hot_signal_simulate(const hot_signal_population *population, const hot_sign
         double *clean = scratch + (size_t)omp_get_thread_num() * scheme->volumes;
         hot_random random = hot_random_start(seed, STREAM, i);
         double v[KMAX][3];
-        drawn_shell shells[SHELLS_MOST];
+        drawn_shell shells[MAX_SHELLS];
         const int k = draw_number(&random, population, max_fibers);
         fibers[i] = (uint8_t)k;
         draw_tissue(&random, population, scheme, misfit, k, v, shells);

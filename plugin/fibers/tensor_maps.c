@@ -11,7 +11,7 @@
 /* NuFO's definition (Dell'Acqua et al. 2013; scilpy's fodf metrics): maxima at least 25 degrees apart, five at most,
  * whose height above the lowest amplitude (or 0, where that is negative) is at least a tenth of the largest's. */
 static const double nufo_angle = 25, nufo_height = 0.1;
-enum { NUFO_MOST = 5, LEVEL = 3, VERTICES = 642 };
+enum { MAX_NUFO = 5, LEVEL = 3, VERTICES = 642 };
 
 typedef struct measure {
     const hot_tensor_field *tensors;
@@ -91,7 +91,7 @@ static double nufo(const measure *m, size_t voxel, const float *t)
     for (size_t i = 0; i < m->vertices; i++)
         lowest = fmin(lowest, values[i]);
     lowest = fmax(lowest, 0);
-    for (size_t f = 0; f < NUFO_MOST; f++)
+    for (size_t f = 0; f < MAX_NUFO; f++)
         count += height(m, voxel, f) > 0 && height(m, voxel, f) >= lowest + nufo_height * (highest - lowest);
     return count;
 }
@@ -144,7 +144,7 @@ hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *te
     if (status == HOT_OK)
         status = hot_symtensor_to_sh(context, tensors->order, m.to_sh);
     if (status == HOT_OK && map->of_maxima) {
-        const hot_peaks_options options = {.size = sizeof options, .method = "maxima", .max_fibers = NUFO_MOST,
+        const hot_peaks_options options = {.size = sizeof options, .method = "maxima", .max_fibers = MAX_NUFO,
                                            .threshold = HOT_ZERO, .min_angle = nufo_angle,
                                            .min_amplitude = HOT_ZERO};
         m.sphere = hot_context_alloc(context, m.vertices, sizeof *m.sphere);

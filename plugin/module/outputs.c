@@ -13,6 +13,7 @@
 #include "core/fields.h"
 #include "io/common/output.h"
 #include "io/common/parents.h"
+#include "io/common/paths.h"
 #include "io/common/temporary.h"
 #include "module.h"
 
@@ -22,16 +23,6 @@ typedef struct hot_module_moved {
     char *from, *place;
     int exchanged; /* what stood there has the name `from` now */
 } moved_file;
-
-/* folder/name; to be freed. */
-static char *join(hot_context *context, const char *folder, const char *name)
-{
-    const size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = hot_context_alloc(context, size, 1);
-    if (path)
-        snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
 
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path)
 {
@@ -61,7 +52,7 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
                                      : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
                                                         strerror(errno));
     }
-    if (status == HOT_OK && !(file = join(context, folder, path + hot_path_folder_length(path))))
+    if (status == HOT_OK && !(file = hot_path_join(context, folder, path + hot_path_folder_length(path))))
         status = HOT_ERROR_MEMORY;
     if (status != HOT_OK) {
         hot_context_blame(context, status, name);
@@ -115,7 +106,7 @@ static hot_status move_file(hot_module_outputs *outputs, size_t which, const cha
 {
     hot_context *context = outputs->context;
     moved_file *moved = hot_context_alloc(context, 1, sizeof *moved);
-    char *from = join(context, outputs->item[which].folder, name), *place = place_of(outputs, which, name);
+    char *from = hot_path_join(context, outputs->item[which].folder, name), *place = place_of(outputs, which, name);
     hot_status status = moved && from && place ? HOT_OK : HOT_ERROR_MEMORY;
     char given[PATH_MAX];
     snprintf(given, sizeof given, "%.*s%s", hot_path_folder_length(outputs->item[which].path),

@@ -198,16 +198,6 @@ static int check_files(const hot_module_values *values, char message[MODULE_MESS
     return 0;
 }
 
-/* Finds the address of the process information first, so that a bad value can be reported to the host. */
-static void find_process(int argc, char *const *argv, hot_module_request *request)
-{
-    for (int i = 1; i + 1 < argc && argv[i + 1]; i++) {
-        void *address = NULL;
-        if (strcmp(argv[i], "--processinformationaddress") == 0 && sscanf(argv[i + 1], "%p", &address) == 1)
-            request->process = address;
-    }
-}
-
 /* A plain argument: the volume. Short options, of which we have none, and "--" are ignored. */
 static int parse_plain(const char *text, int own_process, hot_module_values *values, char message[MODULE_MESSAGE])
 {
@@ -215,75 +205,82 @@ static int parse_plain(const char *text, int own_process, hot_module_values *val
         return 0;
     if (values->dwi && !own_process)
         return refuse(message, "dwi: one volume is taken, '%.200s'; what is '%.200s'?", values->dwi, text);
-    return !values->dwi && store(&parameters[0], text, values, message); /* hosts append a value that we do not need */
+    return values->dwi ? 0 /* hosts append a value that we do not need */
+                       : store(&parameters[0], text, values, message);
 }
 
-/* Options that every module has. Returns 0 for others. *takes_value: the option has a value, which is not used. */
-static int parse_common(const char *name, size_t length, hot_module_request *request, int *takes_value)
+static int is(const char *word, const char *name, size_t length)
 {
-#define IS(word) (length == strlen(word) && strncmp(name, word, length) == 0)
-    request->xml |= IS("xml");
-    request->version |= IS("version");
-    request->help |= IS("help");
-    *takes_value = IS("processinformationaddress") || IS("returnparameterfile"); /* we have no return parameters */
-    return *takes_value || IS("xml") || IS("version") || IS("help");
-#undef IS
+    return length == strlen(word) && strncmp(name, word, length) == 0;
 }
 
-/* An option with its value (NULL if there is none). */
-static int parse_value(const hot_module_parameter *parameter, const char *value, hot_module_values *values,
-                       char message[MODULE_MESSAGE])
+/* Options that are not parameters. *skip: whether the next argument is this one's value. *maybe: the value of an unknown
+ * option, which is our volume if no other argument is. */
+static void parse_other(const char *text, size_t length, const char *value, int equals, hot_module_request *request,
+                        int *skip, const char **maybe)
 {
+    const char *name = text + 2;
+    *skip = 0;
+    if (is("xml", name, length))
+        request->xml = 1;
+    else if (is("version", name, length))
+        request->version = 1;
+    else if (is("help", name, length))
+        request->help = 1;
+    else if (is("processinformationaddress", name, length) || is("returnparameterfile", name, length))
+        *skip = !equals; /* we have no return parameters */
+    else {
+        if (!request->unknown[0])
+            snprintf(request->unknown, sizeof request->unknown, "%.*s", 2 + (int)length, text);
+        *skip = !equals && value && value[0] != '-';
+        if (*skip)
+            *maybe = value;
+    }
+}
+
+static int parse_flag(int argc, char *const *argv, int *at, hot_module_values *values, hot_module_request *request,
+                      const char **maybe, char message[MODULE_MESSAGE])
+{
+    const char *text = argv[*at], *name = text + 2, *equals = strchr(name, '=');
+    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
+    const hot_module_parameter *parameter = find(name, length);
+    int skip = !equals;
+    if (!parameter) {
+        parse_other(text, length, value, equals != NULL, request, &skip, maybe);
+        *at += skip;
+        return 0;
+    }
+    if (parameter->kind == MODULE_SWITCH)
+        return store(parameter, "", values, message);
     if (!value)
         return refuse(message, "%s: its value is missing", parameter->name);
+    *at += skip;
     if (!value[0] && (parameter->kind == MODULE_INPUT || parameter->kind == MODULE_OUTPUT))
         return 0; /* a file that was not chosen */
     return store(parameter, value, values, message);
 }
 
-/* An unknown option. Its value may be the next plain argument. Returns that, or NULL. */
-static const char *note_unknown(const char *text, size_t length, const char *next, hot_module_request *request)
-{
-    if (!request->unknown[0])
-        snprintf(request->unknown, sizeof request->unknown, "%.*s", 2 + (int)length, text);
-    return next && next[0] != '-' ? next : NULL;
-}
-
 static int parse(int argc, char *const *argv, int own_process, hot_module_values *values, hot_module_request *request,
                  char message[MODULE_MESSAGE])
 {
-    const char *maybe = NULL; /* a plain argument that may be the value of an unknown flag */
-    int bad = 0, takes_value;
-    if (own_process)
-        find_process(argc, argv, request);
+    /* The process information first, so that a bad value can be reported to the host. */
+    for (int i = 1; i + 1 < argc && argv[i + 1] && own_process; i++)
+        if (strcmp(argv[i], "--processinformationaddress") == 0) {
+            void *address = NULL;
+            if (sscanf(argv[i + 1], "%p", &address) == 1)
+                request->process = address;
+        }
+    const char *maybe = NULL;
+    int bad = 0;
     for (int i = 1; i < argc && argv[i] && !bad; i++) {
-        const char *text = argv[i];
-        if (text[0] != '-' || text[1] != '-' || !text[2]) {
-            bad = parse_plain(text, own_process, values, message);
-            continue;
-        }
-        const char *name = text + 2, *equals = strchr(name, '=');
-        const size_t length = equals ? (size_t)(equals - name) : strlen(name);
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : NULL;
-        const hot_module_parameter *parameter = find(name, length);
-        if (parse_common(name, length, request, &takes_value)) {
-            i += takes_value && !equals;
-        } else if (!parameter) {
-            const char *next = note_unknown(text, length, equals ? NULL : value, request);
-            maybe = next ? next : maybe; /* our volume, if no other argument is */
-            i += next != NULL;
-        } else if (parameter->kind == MODULE_SWITCH) {
-            bad = store(parameter, "", values, message);
-        } else {
-            bad = parse_value(parameter, value, values, message);
-            i += !equals;
-        }
+        const int is_flag = argv[i][0] == '-' && argv[i][1] == '-' && argv[i][2];
+        bad = is_flag ? parse_flag(argc, argv, &i, values, request, &maybe, message)
+                      : parse_plain(argv[i], own_process, values, message);
     }
     if (!bad && !values->dwi && maybe)
         bad = store(&parameters[0], maybe, values, message);
-    if (bad)
-        return 1;
-    return request->xml || request->version || request->help ? 0 : check_files(values, message);
+    return bad || request->xml || request->version || request->help ? bad : check_files(values, message);
 }
 
 int hot_module_parse(int argc, char *const *argv, int own_process, hot_module_values *values,

@@ -16,6 +16,7 @@
 #include "core/fields.h"
 #include "io/common/file_open.h"
 #include "io/common/parents.h"
+#include "io/common/paths.h"
 #include "io/common/report.h"
 #include "io/common/temporary.h"
 #include "outputs.h"
@@ -23,16 +24,6 @@
 static hot_status fail(hot_context *context, const char *what, const char *path)
 {
     return hot_context_fail(context, HOT_ERROR_FILE, "%s '%s': %s", what, path, strerror(errno));
-}
-
-/* first/second in the context's memory. */
-static char *join(hot_context *context, const char *first, const char *second)
-{
-    size_t size = strlen(first) + strlen(second) + 2;
-    char *text = hot_context_alloc(context, size, 1);
-    if (text)
-        snprintf(text, size, "%s/%s", first, second);
-    return text;
 }
 
 /* ---- Names in a directory ------------------------------------------------------------------------------------ */
@@ -65,7 +56,7 @@ static hot_status names_add(names *list, const char *prefix, const char *name)
         list->name = grown;
         list->capacity = capacity;
     }
-    char *copy = prefix ? join(list->context, prefix, name) : hot_string_copy(list->context, name);
+    char *copy = prefix ? hot_path_join(list->context, prefix, name) : hot_string_copy(list->context, name);
     if (!copy)
         return HOT_ERROR_MEMORY;
     list->name[list->count++] = copy;
@@ -77,7 +68,7 @@ static int compare_names(const void *a, const void *b) { return strcmp(*(char *c
 /* What lies in `path`; of `prefix` (a folder in it) when that is given. Folders get a slash at their end. */
 static hot_status list_folder(hot_context *context, const char *path, const char *prefix, names *list)
 {
-    char *full = prefix ? join(context, path, prefix) : hot_string_copy(context, path);
+    char *full = prefix ? hot_path_join(context, path, prefix) : hot_string_copy(context, path);
     if (!full)
         return HOT_ERROR_MEMORY;
     hot_status status = HOT_OK;
@@ -132,7 +123,7 @@ static int remove_tree(hot_context *context, const char *path, const names *list
 {
     int left = 0;
     for (size_t i = 0; i < list->count; i++) {
-        char *full = join(context, path, list->name[i]);
+        char *full = hot_path_join(context, path, list->name[i]);
         if (!full || (remove(full) != 0 && errno != ENOENT)) /* a sweeper may help */
             left++;
         hot_context_free(context, full);
@@ -155,7 +146,7 @@ static int report_names(const cJSON *report, const char *name)
 static int is_page(hot_context *context, const char *folder)
 {
     char head[512] = {0};
-    char *path = join(context, folder, "report.html");
+    char *path = hot_path_join(context, folder, "report.html");
     FILE *file = NULL;
     if (path && hot_file_open(context, path, HOT_FILE_FOUND, &file) == HOT_OK) {
         head[fread(head, 1, sizeof head - 1, file)] = '\0';
@@ -170,7 +161,7 @@ static int is_page(hot_context *context, const char *folder)
 static hot_status check_ours(hot_context *context, const char *path, const names *list)
 {
     cJSON *report = NULL;
-    char *name = join(context, path, "report.json");
+    char *name = hot_path_join(context, path, "report.json");
     if (!name)
         return HOT_ERROR_MEMORY;
     hot_status status = hot_report_load(context, name, &report);
@@ -270,7 +261,7 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': its parent folder: %s", path,
                                 strerror(errno));
     }
-    folder->path = join(context, strcmp(real, "/") == 0 ? "" : real, folder_name);
+    folder->path = hot_path_join(context, strcmp(real, "/") == 0 ? "" : real, folder_name);
     hot_context_free(context, folder_name);
     return folder->path ? HOT_OK : HOT_ERROR_MEMORY;
 }
@@ -310,7 +301,7 @@ hot_status hot_folder_check_input(hot_context *context, const hot_folder *folder
 
 char *hot_folder_file(hot_context *context, const hot_folder *folder, const char *name)
 {
-    return join(context, folder->temporary, name);
+    return hot_path_join(context, folder->temporary, name);
 }
 
 hot_status hot_folder_walk(hot_context *context, const hot_folder *folder,

@@ -87,19 +87,27 @@ static int find_word(const char *words, const char *word)
     return -1;
 }
 
-int hot_run_option_set(const hot_run_options *options, const hot_run_row *row, const char *word,
-                       const double *numbers)
+/* Options that set more than a member. Returns -1 where it is none of these. */
+static int set_several(hot_run_options *run, hot_peaks_options *peaks, const void *at, const char *word)
 {
-    void *at = (void *)(uintptr_t)hot_run_member(options, row);
-    hot_run_options *run = (hot_run_options *)(uintptr_t)options;
-    hot_peaks_options *peaks = (hot_peaks_options *)(uintptr_t)options->peaks;
-    const int which = row->words && word ? find_word(row->words, word) : -1;
     int end = 0;
     if (at == &run->part)
         return sscanf(word, "%9d/%9d%n", &run->part, &run->parts, &end) == 2 && word[end] == '\0' && run->part >= 1 &&
                run->part <= run->parts;
     if (at == &peaks->shift)
         return hot_shift_parse(word, &peaks->shift, &peaks->alpha) && peaks->alpha >= 0;
+    return -1;
+}
+
+int hot_run_option_set(const hot_run_options *options, const hot_run_row *row, const char *word,
+                       const double *numbers)
+{
+    char *const at = (char *)(uintptr_t)hot_run_member(options, row);
+    hot_run_options *run = (hot_run_options *)(uintptr_t)options;
+    const int which = row->words && word ? find_word(row->words, word) : -1;
+    const int set = set_several(run, (hot_peaks_options *)(uintptr_t)options->peaks, at, word);
+    if (set >= 0)
+        return set;
     switch (row->type) {
     case HOT_IS_FLAG: *(int *)at = 1; break;
     case HOT_IS_INT: *(int *)at = row->words ? atoi(word) : (int)numbers[0]; break; /* auto: 0 */
@@ -107,12 +115,10 @@ int hot_run_option_set(const hot_run_options *options, const hot_run_row *row, c
     case HOT_IS_DOUBLE:
         *(double *)at = numbers[0] == 0 && !row->second ? HOT_ZERO : numbers[0];
         if (row->second)
-            *(double *)(void *)((char *)run + row->second) = numbers[1];
+            *(double *)(at - row->offset + row->second) = numbers[1];
         break;
-    case HOT_IS_NAME:
-        *(int *)at = which;
-        if (at == &options->fit->weighted)
-            *(int *)at = which == 0 ? 1 : HOT_ZERO;
+    case HOT_IS_NAME: /* plain least squares are an explicit 0 */
+        *(int *)at = at != (char *)(uintptr_t)&options->fit->weighted ? which : which == 0 ? 1 : HOT_ZERO;
         break;
     case HOT_IS_TEXT: case HOT_IS_IMAGE: case HOT_IS_FILES:
         *(const char **)at = row->words && strcmp(word, "auto") == 0 ? NULL : word;

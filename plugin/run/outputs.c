@@ -14,14 +14,14 @@ static const double tensor_b_max = 1500;
 enum { DEFAULT = 1, ALL = 2, MAPS = 4 }; /* the sets; ALL: the files of version 0.1 */
 static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT}, {"all", ALL}, {"maps", MAPS}};
 
-/* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function. */
-typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
+/* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function; or a
+ * map of the method signal of the same name. */
+typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, SIGNAL_MAP, OWN } source;
 /* What must be so for it to be there. */
 typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENOISING, TISSUES } needs;
 
 typedef hot_status writer(hot_run_state *run, const char *path);
-static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_free_water, write_isotropic, write_mask,
-    write_noise, write_noise_sd, write_peaks_fod, write_picture, write_probability, write_residual, write_response,
+static writer write_b0, write_mask, write_noise, write_peaks_fod, write_picture, write_residual, write_response,
     write_samples, write_tensors, write_tissue_sh, write_tissues;
 
 typedef struct output {
@@ -52,19 +52,19 @@ static const output outputs[] = {
      "model msmt: what the conditions of the constrained minimum leave"},
     {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
     {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
-    {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, OWN, NULL, write_probability,
+    {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, SIGNAL_MAP, NULL, NULL,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
-    {"cone", "cone.nii.gz", 0, CONES, OWN, NULL, write_cone,
+    {"cone", "cone.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
-    {"cone_axes", "cone_axes.nii.gz", 0, CONES, OWN, NULL, write_cone_axes,
+    {"cone_axes", "cone_axes.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
-    {"fraction_sd", "fraction_sd.nii.gz", 0, CONES, OWN, NULL, write_fraction_sd,
+    {"fraction_sd", "fraction_sd.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "standard deviation of the volume fractions, a volume per fibre"},
-    {"isotropic", "isotropic.nii.gz", 0, CONES, OWN, NULL, write_isotropic,
+    {"isotropic", "isotropic.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "volume fraction of what is isotropic beside the fibres, without free water"},
-    {"free_water", "free_water.nii.gz", 0, CONES, OWN, NULL, write_free_water,
+    {"free_water", "free_water.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "volume fraction of free water; with the isotropic one and the fibres' it adds to 1"},
-    {"noise_sd", "noise_sd.nii.gz", 0, CONES, OWN, NULL, write_noise_sd,
+    {"noise_sd", "noise_sd.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "each voxel's own standard deviation of the noise"},
     {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
@@ -198,37 +198,21 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
     return status;
 }
 
-int hot_run_outputs_spare_tensors(hot_run_outputs set)
+unsigned hot_run_outputs_use(hot_run_outputs set)
 {
-    int used = 0;
-    for (int i = 0; i < OUTPUTS; i++)
-        used |= (set >> i & 1) && (outputs[i].source == TENSORS || outputs[i].write == write_tensors ||
-                                   outputs[i].write == write_tissue_sh);
-    return !used;
-}
-
-int hot_run_outputs_spare_signals(hot_run_outputs set)
-{
-    int used = 0;
-    for (int i = 0; i < OUTPUTS; i++)
-        used |= (set >> i & 1) && outputs[i].source == DIFFUSION_TENSORS;
-    return !used;
-}
-
-int hot_run_outputs_want_cones(hot_run_outputs set)
-{
-    int wanted_here = 0;
-    for (int i = 0; i < OUTPUTS; i++)
-        wanted_here |= (set >> i & 1) && outputs[i].needs == CONES;
-    return wanted_here;
-}
-
-int hot_run_outputs_spare_maps(hot_run_outputs set)
-{
-    int used = 0;
-    for (int i = 0; i < OUTPUTS; i++)
-        used |= (set >> i & 1) && outputs[i].write == write_probability;
-    return !used;
+    unsigned used = 0;
+    for (int i = 0; i < OUTPUTS; i++) {
+        const output *o = &outputs[i];
+        if (!(set >> i & 1))
+            continue;
+        if (o->source == TENSORS || o->write == write_tensors || o->write == write_tissue_sh)
+            used |= HOT_USES_TENSORS;
+        if (o->source == DIFFUSION_TENSORS)
+            used |= HOT_USES_SIGNALS;
+        if (o->source == SIGNAL_MAP)
+            used |= o->needs == CONES ? HOT_USES_CONES : HOT_USES_MAPS;
+    }
+    return used;
 }
 
 /* ---- Making them ------------------------------------------------------------------------------------------- */
@@ -263,7 +247,7 @@ hot_status hot_run_outputs_prepare(hot_run_state *run)
     hot_run_inputs *in = &run->inputs;
     hot_run_results *results = &run->results;
     hot_status status = HOT_OK;
-    if (!hot_run_outputs_spare_signals(in->outputs))
+    if (hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS)
         status = hot_diffusion_tensor_fit(run->context, in->dwi, run->learned.mask, tensor_b_max,
                                           &results->diffusion_tensors);
     if (status == HOT_OK && (wanted(run, write_picture) || wanted(run, write_peaks_fod) || wanted(run, write_b0)))
@@ -281,20 +265,6 @@ static hot_status write_b0(hot_run_state *run, const char *path)
     const hot_grid *grid = hot_fiber_field_grid(results->fibers);
     return results->background ? hot_map_save(run->context, grid, results->background, 1, NULL, path) : HOT_OK;
 }
-
-/* A map of the method signal that is written under its own name. */
-#define WRITE_SIGNAL_MAP(name)                                                                                         \
-    static hot_status write_##name(hot_run_state *run, const char *path)                                               \
-    {                                                                                                                  \
-        return hot_signal_map_save(run->context, &run->results.maps, #name, path);                                     \
-    }
-WRITE_SIGNAL_MAP(cone)
-WRITE_SIGNAL_MAP(cone_axes)
-WRITE_SIGNAL_MAP(fraction_sd)
-WRITE_SIGNAL_MAP(free_water)
-WRITE_SIGNAL_MAP(isotropic)
-WRITE_SIGNAL_MAP(noise_sd)
-WRITE_SIGNAL_MAP(probability)
 
 static hot_status write_samples(hot_run_state *run, const char *path)
 {
@@ -384,6 +354,8 @@ static hot_status write_one(hot_run_state *run, const output *o, const char *pat
     hot_run_results *results = &run->results;
     if (o->source == OWN)
         return o->write(run, path);
+    if (o->source == SIGNAL_MAP)
+        return hot_signal_map_save(run->context, &run->results.maps, o->name, path);
     const hot_export_format *exporter = hot_export_format_find(o->format, NULL);
     if (!exporter)
         return hot_context_fail(run->context, HOT_ERROR_ARGUMENT, "this build has no exporter '%s'", o->format);

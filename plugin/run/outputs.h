@@ -13,14 +13,10 @@ typedef uint64_t hot_run_outputs;
 hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *options, const hot_peaks_method *method,
                                   hot_run_outputs *set);
 
-/* Whether none of these outputs is made of the tensors of the model, and none of the signal method's maps: then they
- * need not be there. */
-int hot_run_outputs_spare_tensors(hot_run_outputs set);
-int hot_run_outputs_spare_maps(hot_run_outputs set);
-/* Whether none of them reads signals after the fibres have been found. */
-int hot_run_outputs_spare_signals(hot_run_outputs set);
-/* Whether one of them is about cones and deviations of the posterior. */
-int hot_run_outputs_want_cones(hot_run_outputs set);
+/* What these outputs are made of: tensors of the model, maps of the method signal, cones and deviations of its
+ * posterior, signals that are read after the fibres were found. What is not needed need not be there. */
+enum { HOT_USES_TENSORS = 1, HOT_USES_MAPS = 2, HOT_USES_CONES = 4, HOT_USES_SIGNALS = 8 };
+unsigned hot_run_outputs_use(hot_run_outputs set);
 
 /* What needs the data, before they are freed: the tensors of FA and MD, amplitudes relative to the b=0 signal, the
  * background of the picture. */

@@ -9,6 +9,7 @@
 #include "common/arguments.h"
 #include "common/entry.h"
 #include "io/common/file_open.h"
+#include "io/common/paths.h"
 #include "model/model.h"
 #include "option_table.h"
 
@@ -24,11 +25,9 @@ static void find_share(const hot_mask *mask, int part, int parts, size_t *from, 
 /* parts/part-3-of-16.nrrd */
 static char *file_name(hot_context *context, const char *folder, int part, int parts)
 {
-    const size_t size = strlen(folder) + 64;
-    char *name = hot_context_alloc(context, size, 1);
-    if (name)
-        snprintf(name, size, "%s/part-%d-of-%d.nrrd", folder, part, parts);
-    return name;
+    char name[64];
+    snprintf(name, sizeof name, "part-%d-of-%d.nrrd", part, parts);
+    return hot_path_join(context, folder, name);
 }
 
 /* ---- One part -------------------------------------------------------------------------------------------------- */
@@ -58,9 +57,10 @@ static hot_status begin_part(hot_run_state *run, size_t width)
     FILE *file = NULL;
     char *name = file_name(run->context, o->output, o->part, o->parts);
     hot_status status = name ? hot_run_describe(run, HOT_LEARNS | HOT_FINDS, &made_of) : HOT_ERROR_MEMORY;
-    cJSON_AddItemToObject(about, "made_of", made_of);
-    if (o->record)
-        cJSON_AddStringToObject(about, "record", o->record);
+    const int fine = cJSON_AddItemToObject(about, "made_of", made_of) &&
+                     (!o->record || cJSON_AddStringToObject(about, "record", o->record));
+    if (status == HOT_OK && !fine)
+        status = hot_context_fail(run->context, HOT_ERROR_MEMORY, "out of memory for a part");
     if (status == HOT_OK)
         status = hot_output_begin(run->context, name, &run->part);
     if (status == HOT_OK)

@@ -15,6 +15,7 @@
 
 #include "io/common/file_open.h"
 #include "io/common/parents.h"
+#include "io/common/paths.h"
 #include "learned.h"
 #include "model/model.h"
 #include "option_table.h"
@@ -35,15 +36,6 @@ static hot_status fail(const hot_run_state *run, const char *what, const char *p
 }
 
 /* ---- The folder ------------------------------------------------------------------------------------------------ */
-
-static char *join(hot_context *context, const char *first, const char *second)
-{
-    const size_t size = strlen(first) + strlen(second) + 1;
-    char *text = hot_context_alloc(context, size, 1);
-    if (text)
-        snprintf(text, size, "%s%s", first, second);
-    return text;
-}
 
 /* Refuses what was left where `here` is not what it was made of. */
 static hot_status compare(const hot_run_state *run, const cJSON *here, const char *name)
@@ -101,9 +93,12 @@ static hot_status begin_found(hot_run_state *run, size_t width)
     FILE *file = NULL;
     hot_output output = {0};
     cJSON *about = cJSON_CreateObject();
-    cJSON_AddItemReferenceToObject(about, "made_of", mine->made_of);
-    cJSON_AddItemToObject(about, "made_of_data", describe_data(run));
-    hot_status status = run->learned.file ? HOT_OK : hot_run_learned_save(run, mine->model);
+    hot_status status = cJSON_AddItemReferenceToObject(about, "made_of", mine->made_of) &&
+                                cJSON_AddItemToObject(about, "made_of_data", describe_data(run))
+                            ? HOT_OK : hot_context_fail(run->context, HOT_ERROR_MEMORY, "out of memory for '%s'",
+                                                        mine->found);
+    if (status == HOT_OK && !run->learned.file)
+        status = hot_run_learned_save(run, mine->model);
     if (status == HOT_OK)
         status = hot_output_begin(run->context, mine->found, &output);
     if (status == HOT_OK)
@@ -140,14 +135,17 @@ static hot_status take_folder(hot_run_state *run)
     hot_context *context = run->context;
     hot_run_resume *mine = run->resume;
     int made;
-    char *output = join(context, run->inputs.options.output, "");
-    for (size_t n = output ? strlen(output) : 0; n > 1 && output[n - 1] == '/'; n--)
-        output[n - 1] = '\0';
-    mine->folder = output ? join(context, output, ".resume") : NULL;
-    hot_context_free(context, output);
-    mine->model = mine->folder ? join(context, mine->folder, "/model.json") : NULL;
-    mine->found = mine->model ? join(context, mine->folder, "/found") : NULL;
-    mine->complete = mine->found ? join(context, mine->folder, "/complete") : NULL;
+    const char *output = run->inputs.options.output;
+    size_t length = strlen(output);
+    while (length > 1 && output[length - 1] == '/')
+        length--;
+    mine->folder = hot_context_alloc(context, length + sizeof ".resume", 1);
+    if (!mine->folder)
+        return HOT_ERROR_MEMORY;
+    snprintf(mine->folder, length + sizeof ".resume", "%.*s.resume", (int)length, output);
+    mine->model = hot_path_join(context, mine->folder, "model.json");
+    mine->found = mine->model ? hot_path_join(context, mine->folder, "found") : NULL;
+    mine->complete = mine->found ? hot_path_join(context, mine->folder, "complete") : NULL;
     hot_status status = mine->complete ? hot_parents_make(context, mine->folder, &made) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         return status;

@@ -103,7 +103,7 @@ static hot_status find_in_signals(hot_run_state *run)
     hot_signal_maps *maps = &results->maps;
     in->signal.keep_maps = !in->without_maps || run->share;
     in->signal.part = &run->slabs;
-    if (!in->borrowed && in->dwi->summary && hot_run_outputs_spare_signals(in->outputs))
+    if (!in->borrowed && in->dwi->summary && !(hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS))
         run->slabs.used = forget_signals;
     hot_status status = learned->file ? hot_run_load_signal(run) : HOT_OK;
     if (status == HOT_OK)
@@ -320,9 +320,10 @@ static hot_status begin(hot_run_state *run, const hot_run_options *options)
         status = hot_run_outputs_choose(run->context, mine, inputs->method, &inputs->outputs);
     if (status == HOT_OK)
         status = hot_run_parts_check(run->context, mine);
-    inputs->without_tensors = !makes_folder(mine) || hot_run_outputs_spare_tensors(inputs->outputs);
-    inputs->without_maps = hot_run_outputs_spare_maps(inputs->outputs);
-    inputs->signal.keep_cones |= hot_run_outputs_want_cones(inputs->outputs);
+    const unsigned used = hot_run_outputs_use(inputs->outputs);
+    inputs->without_tensors = !makes_folder(mine) || !(used & HOT_USES_TENSORS);
+    inputs->without_maps = !(used & HOT_USES_MAPS);
+    inputs->signal.keep_cones |= (used & HOT_USES_CONES) != 0;
     if (status == HOT_OK && !mine->input)
         status = hot_context_fail(run->context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)

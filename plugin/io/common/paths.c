@@ -16,6 +16,15 @@ static int ends_in(const char *path, const char *suffix)
     return length >= end && same == end;
 }
 
+char *hot_path_join(hot_context *context, const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = hot_context_alloc(context, size, 1);
+    if (path)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
 int hot_path_has_suffix(const char *path, const char *suffix)
 {
     return ends_in(path, suffix) && strlen(path) > strlen(suffix);

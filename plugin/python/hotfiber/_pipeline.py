@@ -220,7 +220,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            sigma: float | ArrayLike | None = None, noise_model: NoiseModel = "auto", denoise: bool = False,
            regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: Constraint = "nonnegative",
-           kernel: Kernel = "rank1", cones: bool = False, samples: int = 0,
+           kernel: Kernel = "rank1", normalise: bool = False, cones: bool = False, samples: int = 0,
            force_table: bool = False,
            frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
@@ -231,8 +231,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         `Dwi`.
     affine: with an array: (4, 4), voxel indices to scanner mm; None = directions in the axes of the gradients.
     mask: (...) where to compute; None = estimated from the b=0 images.
-    model, order, response, regularise, positive, weighted, estimate_s0, constraint, kernel: see `fit`; model None =
-        "fod".
+    model, order, response, regularise, positive, weighted, estimate_s0, constraint, kernel, normalise: see `fit`;
+        model None = "fod".
     method: "signal" (fits 0 to 3 fibres to the signals), "maxima", "lowrank" or "sshopm"; None = "signal" with the
         model fod, else "maxima".
     max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift: see `peaks`.
@@ -247,7 +247,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     Returns Fibers.
     """
     dwi = _data(data, gradients, affine, frame)
-    fitting = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel)
+    fitting = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel, normalise)
     looking = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift)
     signal = struct(c.hot_signal_find_options, samples=samples, keep_cones=bool(cones),
                     noise_model=choice("noise_model", noise_model, _NOISE))
