@@ -51,7 +51,8 @@ int main(void)
         }
         printf("order %d: of %d tensors the grid misses a maximum in %d, 256 starts in %d\n", order, COUNT, grid,
                starts);
-        CHECK(grid <= COUNT * per_cent[order / 2 - 2] / 100, "order %d: the grid misses a maximum of %d of %d tensors", order, grid, COUNT);
+        CHECK(grid <= COUNT * per_cent[order / 2 - 2] / 100,
+              "order %d: the grid misses a maximum of %d of %d tensors", order, grid, COUNT);
         CHECK(starts == 0, "order %d: 256 starts miss a maximum of %d of %d tensors", order, starts, COUNT);
         CHECK(largest == 0, "order %d: the largest maximum of %d tensors is missed", order, largest);
     }
