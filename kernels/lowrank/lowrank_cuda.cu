@@ -6,7 +6,7 @@
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
-#include "lowrank_step.h"
+#include "lowrank_exact.h"
 
 enum { CHUNK = 1 << 16, THREADS = 128 };
 
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(THREADS)
         a[i] = (float)((double)a[i] / norm);
     lowrank_terms best;
     int chosen;
-    lowrank_find(&plan, ORDER, a, b, &best, &chosen);
+    lowrank_find_best(&plan, ORDER, a, b, &best, &chosen);
     const int found = lowrank_place(chosen, best.v, best.w, norm, out);
     if (data.found)
         data.found[item] = (uint8_t)found;

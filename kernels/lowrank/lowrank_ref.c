@@ -75,16 +75,22 @@ static void alternate(int order, const double *a, int k, terms *f)
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double moved = 0;
         for (int i = 0; i < k; i++) {
-            double g[3], next[3], length = 0;
-            rest(order, a, f, k, i, f->v[i], g);
-            for (int d = 0; d < 3; d++)
-                next[d] = g[d] + 0.5 * (f->w[i] + 0.02) * f->v[i][d], length += next[d] * next[d];
+            double g[3], next[3], unused[3], shift = 0.5 * (f->w[i] + 0.02), reached;
+            const double value = rest(order, a, f, k, i, f->v[i], g);
+            do { /* the shift is large enough when the form does not fall */
+                double length = 0;
+                for (int d = 0; d < 3; d++)
+                    next[d] = g[d] + shift * f->v[i][d], length += next[d] * next[d];
+                for (int d = 0; d < 3; d++)
+                    next[d] /= sqrt(length);
+                reached = rest(order, a, f, k, i, next, unused);
+                shift *= 2;
+            } while (reached < value - 1e-14 && shift < 1e3);
             for (int d = 0; d < 3; d++) {
-                next[d] /= sqrt(length);
                 moved = fmax(moved, fabs(next[d] - f->v[i][d]));
                 f->v[i][d] = next[d];
             }
-            double w = fmax(rest(order, a, f, k, i, f->v[i], g), 0);
+            const double w = fmax(reached, 0);
             moved = fmax(moved, fabs(w - f->w[i]));
             f->w[i] = w;
         }
@@ -138,7 +144,7 @@ static int find(const rules *rule, const double *a, terms *found)
             chosen = k;
             norm = sqrt(best[k - 1].e);
         }
-    if (!(best[0].w[0] > 1e-3))
+    if (!(best[0].w[0] > (rule->exact_rank ? 1e-6 : 1e-3)))
         chosen = 0;
     *found = best[chosen ? chosen - 1 : 0];
     return chosen;

@@ -184,12 +184,11 @@ HOT_FN void lowrank_normal(const int order, const int k, const lowrank_terms *f,
         }
 }
 
-HOT_FN void lowrank_fit(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f)
+/* Gauss-Newton on all terms. */
+HOT_FN void lowrank_descend(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f)
 {
     vf r[LOWRANK_UNIQUE_MAX], trial_r[LOWRANK_UNIQUE_MAX], H[SIGNAL_AT(LOWRANK_UNKNOWNS, 0)], G[LOWRANK_UNKNOWNS],
         step[LOWRANK_UNKNOWNS];
-    for (int sweep = 0; sweep < 3; sweep++)
-        lowrank_sweep(plan, order, k, a, f, r);
     lowrank_residual(plan, order, k, a, f, r);
     vf damping = vset(1e-3f), dampings[LOWRANK_UNKNOWNS];
     vm active = vmask(1);
@@ -226,6 +225,14 @@ HOT_FN void lowrank_fit(const lowrank_plan *plan, const int order, const int k, 
         if (!vany(active))
             break;
     }
+}
+
+HOT_FN void lowrank_fit(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f)
+{
+    vf r[LOWRANK_UNIQUE_MAX];
+    for (int sweep = 0; sweep < 3; sweep++)
+        lowrank_sweep(plan, order, k, a, f, r);
+    lowrank_descend(plan, order, k, a, f);
 }
 
 HOT_FN void lowrank_keep(const int k, vm better, const lowrank_terms *from, lowrank_terms *to)

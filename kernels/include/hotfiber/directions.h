@@ -19,7 +19,8 @@ typedef struct hot_directions_options {
                                   direction; 0 = 1e-4; HOT_ZERO = only one whose values are all the same */
     size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid: of
                            maxima closer than its points the lower ones may be missed (with threshold and min_angle
-                           HOT_ZERO in about 1 of 100 random tensors).
+                           HOT_ZERO in 6, 21 and 49 of 1,000 random tensors of order 4, 6 and 8, never the largest), and
+                           so may low and narrow ones (of x^6 + 1e-4 y^6 that along y). 256 starts find all of these.
                            > 0 = SS-HOPM from that many starts, evenly spread over the half sphere; converged starts
                            are refined by Newton's method, and limits that are maxima are kept. With fewer than 6 starts
                            min_relative_range is ignored */

@@ -12,13 +12,10 @@ extern "C" {
 typedef struct hot_lowrank_options {
     size_t size;          /* sizeof(hot_lowrank_options) */
     int max_rank;         /* largest number of terms, 1 to 3; 0 = 3 */
-    int exact_rank;       /* 1: the best fit found with max_rank terms, of which some may have weight 0: the fit is a
-                             local minimum from a few starts. Made for sums of positive terms: of 2,000 sums of three
-                             terms 40 degrees or more apart 1 left a residual above 1e-3 at order 4 (0.0012), none at 6
-                             and 8. Of 2,000 tensors of random values 17 got no term with max_rank 1 (order 4; 16 and
-                             15 at 6 and 8) though they have a positive maximum, and 75 (114, 121) one more than 1 %
-                             below the largest: hot_directions_f32 and hot_eigenpairs_f64 find that. 0: the number is
-                             chosen by the residual (drop, floor) */
+    int exact_rank;       /* 1: the best fit found with max_rank terms, of which some may have weight 0: max_rank 1 is
+                             the form's largest maximum (in 2,000 random tensors of each order), and sums of three terms
+                             leave at most 1e-4 (in 2,000 of each order, whatever their angles). Takes twice the time.
+                             0: the number is chosen by the residual (drop, floor) */
     double drop;          /* a further term is added only if it reduces the norm of the residual to below this fraction
                              of the norm without it; 0 = 0.62, 0.76, 0.91 for orders 4, 6, 8;
                              HOT_ZERO = never */
@@ -46,7 +43,9 @@ typedef struct hot_lowrank_options {
  * Norms are Frobenius norms of the full tensor: each unique value counts with its multiplicity. The caller owns all
  * arrays. Results do not depend on the number of threads.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
- * Method: alternating shifted power steps (Kolda, Mayo 2011) from several starts, then Gauss-Newton on all terms. */
+ * With exact_rank a term counts from 1e-6 of the tensor's norm on.
+ * Method: alternating shifted power steps (Kolda, Mayo 2011) from several starts, then Gauss-Newton on all terms; with
+ * exact_rank each term is then replaced by the largest maximum of what the others leave, as long as that helps. */
 HOT_API hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
                                    const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                                    uint8_t *found, float *residual);

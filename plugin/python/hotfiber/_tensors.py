@@ -237,7 +237,7 @@ def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, 
     """Approximates every tensor by one to three rank-1 terms (Schultz, Seidel 2008).
 
     tensors: (..., 15 | 28 | 45) packed symmetric tensors of order 4, 6, 8, any real type; computed in float32.
-    max_rank: 1 to 3. exact_rank: the best fit found with that many terms (some may be 0).
+    max_rank: 1 to 3. exact_rank: the best fit found with that many terms (some may be 0); twice the time.
     drop, floor, min_weight, min_angle: how the number of terms is chosen; 0, 0, negative, negative = the defaults.
     mask: (...) where to compute; elsewhere the results are 0.
     out: up to three arrays for the results, in their order.
