@@ -14,10 +14,11 @@
 #include "gather.h"
 #include "scheme.h"
 
-enum { VOXELS = 2000, VOXELS_MIN = 200, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
+enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double bright = 0.7;      /* voxels are looked at whose mean is at least so much of the median */
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */
+static const double dark_slices = 0.03; /* with more of them directions may explain little for that */
 static const double main_step = 0.7; /* of what several steps gain: the first, if it is to be the reason */
 static const double odd_level = 2.5, odd_cosine = 0.75; /* of a volume against what the others predict */
 static const double odd_square = 12; /* its squared error over that of the others, both over what the model expects */
@@ -56,7 +57,8 @@ static hot_status take_signals(hot_context *context, const hot_dwi *dwi, const h
     rows->number = hot_context_alloc(context, all, sizeof *rows->number);
     rows->signals = hot_context_alloc(context, count + 1, all * sizeof *rows->signals);
     rows->level = hot_context_alloc(context, count + 1, sizeof *rows->level);
-    hot_status status = voxel && signals && mean && rows->number && rows->signals &&
+    rows->slice = hot_context_alloc(context, count + 1, sizeof *rows->slice);
+    hot_status status = voxel && signals && mean && rows->number && rows->signals && rows->slice &&
                                 rows->level ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK && count > 0)
         status = hot_dwi_gather(context, dwi, voxel, count, signals);
@@ -84,6 +86,7 @@ static hot_status take_signals(hot_context *context, const hot_dwi *dwi, const h
         if (!(mean[x] > 0) || mean[x] < least || rows->voxels == most)
             continue;
         rows->level[rows->voxels] = mean[x];
+        rows->slice[rows->voxels] = voxel[x] / (dwi->grid.size[0] * dwi->grid.size[1]);
         float *y = rows->signals + rows->voxels++ * n;
         for (size_t i = 0; i < n; i++)
             y[i] = signals[x * all + rows->number[i]] / mean[x];
@@ -413,9 +416,12 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
         say(remedy, "%stake the table that belongs to these volumes", remedy->length ? "; " : "");
         result->verdict = HOT_CHECK_ROWS_VOLUMES;
     } else if (!explained || result->z < foreign_z) {
-        double sensitivity, limit;
+        double sensitivity, limit, dark = 0;
         status = hot_rows_sensitivity(rows, &sensitivity, &limit);
-        if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z) {
+        if (status == HOT_OK)
+            status = hot_rows_dark_slices(rows, &dark);
+        if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z &&
+            dark < dark_slices) {
             say(text, "these directions do not belong to these volumes: permuted at random they explain the signals as "
                 "well");
             say(remedy, "%stake the table that belongs to these volumes", remedy->length ? "; " : "");
@@ -424,7 +430,8 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
             result->verdict = HOT_CHECK_ROWS_AGREE;
         } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
             snprintf(result->text, sizeof result->text, "whether the directions belong to the volumes cannot be told "
-                     "from %zu voxels: too few directions, too little anisotropy or too much noise", rows->voxels);
+                     "from %zu voxels: %s", rows->voxels, dark < dark_slices ?
+                     "too few directions, too little anisotropy or too much noise" : "too many slices lost signal");
         }
     } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
         result->verdict = HOT_CHECK_ROWS_AGREE;
@@ -557,6 +564,7 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
     hot_context_free(context, rows.number);
     hot_context_free(context, rows.signals);
     hot_context_free(context, rows.level);
+    hot_context_free(context, rows.slice);
     hot_mask_destroy(&whole);
     return status;
 }

@@ -13,6 +13,7 @@ typedef struct hot_rows {
     size_t *number;        /* volumes: their numbers in the data set */
     int groups;
     float *level;          /* voxels: their means */
+    size_t *slice;         /* voxels: their slices */
     float *signals;        /* voxels x volumes, each voxel over its mean over the volumes */
     double *gram;          /* volumes x volumes: mean over the voxels of products of two volumes' signals */
 } hot_rows;
@@ -60,6 +61,9 @@ hot_status hot_rows_predict(const hot_rows *rows, const hot_rows_model *model, c
 hot_status hot_rows_contrast(const hot_rows *rows, const size_t *order, double *variance, double *patterns);
 /* Squared error of volume i as the others predict it, those with an entry in without[] left out. */
 hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *without, double *error);
+
+/* Share of slices, of all volumes, that are dark against those of the other volumes of their group. */
+hot_status hot_rows_dark_slices(const hot_rows *rows, double *share);
 
 /* What makes the likelihood larger. */
 typedef enum hot_rows_kind {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check_rows.h"
+#include "summary.h"
 
 hot_status hot_rows_predict(const hot_rows *rows, const hot_rows_model *model, const size_t *order,
                             hot_rows_prediction *made)
@@ -119,4 +120,41 @@ hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *wit
     hot_context_free(rows->context, place);
     hot_context_free(rows->context, space);
     return status;
+}
+
+hot_status hot_rows_dark_slices(const hot_rows *rows, double *share)
+{
+    enum { FEW = 4 };
+    static const double dark = 0.6;
+    const size_t n = rows->volumes;
+    double slices = 0, lost = 0;
+    float *mean = hot_context_alloc(rows->context, 2 * n, sizeof *mean), *mates = mean + n;
+    *share = 0;
+    if (!mean)
+        return HOT_ERROR_MEMORY;
+    for (size_t first = 0, end; first < rows->voxels; first = end) { /* voxels are in the order of the file */
+        for (end = first; end < rows->voxels && rows->slice[end] == rows->slice[first];)
+            end++;
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (size_t x = first; x < end; x++)
+                sum += (double)rows->signals[x * n + i];
+            mean[i] = (float)(sum / (double)(end - first));
+        }
+        for (int group = 0; group < rows->groups; group++) {
+            size_t count = 0;
+            for (size_t i = 0; i < n; i++)
+                if (rows->group[i] == group)
+                    mates[count++] = mean[i];
+            if (count < FEW || end - first < FEW)
+                continue;
+            const double median = (double)hot_sorted_at(mates, count, count / 2);
+            for (size_t i = 0; i < n; i++)
+                if (rows->group[i] == group)
+                    slices++, lost += (double)mean[i] < dark * median;
+        }
+    }
+    *share = slices > 0 ? lost / slices : 0;
+    hot_context_free(rows->context, mean);
+    return HOT_OK;
 }

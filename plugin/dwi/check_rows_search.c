@@ -10,7 +10,7 @@
 static const double gain_min = 0.15, share_min = 0.01, t_min = 5.5;
 static const double share_large = 0.2, t_large = 3, gain_huge = 3, t_huge = 1.5; /* huge: of large ones */
 static const double apart = 0.9; /* cosine: exchanging nearer directions changes too little to be told from motion */
-static const double material_min = 0.25; /* by which the error of prediction must fall: of the variance in a shell */
+static const double material_min = 1.5; /* by which the error of prediction must fall: of the variance in a shell */
 static const double differ_min = 1e-3; /* of the squared signal */
 static const double level_apart = 0.2; /* b-values that signals tell apart without directions */
 static const double few_patterns = 2.5, few_gain = 6; /* so few patterns count once each */
@@ -292,12 +292,15 @@ static int differ(const hot_rows *rows)
  * misfit is at stake, without noise. So the error of prediction must fall by a share of what directions make of the
  * signal, or b-values change; and where all voxels have the same few patterns, the gain must be that of several. */
 static hot_status is_material(const hot_rows *rows, const hot_rows_model *before, const size_t *order,
-                              const hot_rows_model *after, const size_t *changed, double gain, int *material)
+                              const hot_rows_model *after, const size_t *changed, const hot_rows_step *step, double gain,
+                              int *material)
 {
     const size_t n = rows->volumes;
     hot_rows_prediction *was = hot_context_alloc(rows->context, 2 * n, sizeof *was), *is = was + n;
     if (!was)
         return HOT_ERROR_MEMORY;
+    const int swaps_weighted = step->kind == HOT_ROWS_SWAP && rows->group[step->first] >= 0 &&
+                               rows->group[step->second] >= 0;
     double contrast, patterns, fall = 0;
     hot_status status = hot_rows_predict(rows, before, order, was);
     if (status == HOT_OK)
@@ -307,7 +310,9 @@ static hot_status is_material(const hot_rows *rows, const hot_rows_model *before
     for (size_t i = 0; i < n && status == HOT_OK; i++)
         fall += was[i].error - is[i].error;
     const int falls = fall > material_min * contrast;
-    const int several = changes_levels(rows, order, changed) ? differ(rows) : falls && patterns > few_patterns;
+    const int levels = changes_levels(rows, order, changed);
+    const int several = levels && !(swaps_weighted && patterns <= few_patterns) ? differ(rows)
+                                                                               : falls && patterns > few_patterns;
     *material = status == HOT_OK && (several || (gain > few_gain && falls));
     hot_context_free(rows->context, was);
     return status;
@@ -361,7 +366,7 @@ hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order
             if (status == HOT_OK && !*ended) {
                 int material = 0;
                 status = is_material(rows, likeliest(rows, models, order), order, likeliest(rows, models, space + n),
-                                     space + n, gain, &material);
+                                     space + n, &best->step, gain, &material);
                 *ended = !material;
             }
         }
