@@ -2,7 +2,7 @@
 """hotfiber check against wrong gradient tables: how many faults are found, how many named, are right tables faulted?
 
     bench/accuracy/tables.py ../shared/data [--seed N] [--seeds N] [--only TEXT] [--faults TEXT]
-                             [--right] [--jobs N] [--list] [-o FILE.md]
+                             [--right | --simulated] [--jobs N] [--list] [-o FILE.md]
 
 Sets: real ones below the folder, those of Debian's python3-dipy, and phantoms that `hotfiber phantom` makes. Each is
 cropped at places drawn by the seed (about 2,000 voxels), and its table is damaged: rows shifted, reversed, sorted,
@@ -11,7 +11,8 @@ row.
 Found: the verdict on rows is that the table is wrong. Named: the row that --json gives for every volume is right
 (rows of b=0 and repeated rows are interchangeable), or the text names the kind: sorted, directions of others, a
 computed volume. --right: right tables of crops, half the volumes, few directions, one b=0, other axes, drift, joined
-series, damaged slices."""
+series, damaged slices. --simulated: right tables of simulated data without noise or with little (tables_simulated.py),
+one a seed."""
 import argparse
 import collections
 import json
@@ -23,6 +24,8 @@ import tempfile
 
 import nibabel
 import numpy as np
+
+from tables_simulated import simulate
 
 HOTFIBER = os.path.abspath(os.environ.get("HOTFIBER", "build/bin/hotfiber"))
 DIPY = os.environ.get("HOT_DIPY", "/usr/lib/python3/dist-packages/dipy/data/files/")
@@ -216,6 +219,10 @@ def try_one(job):
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
         try:
+            if which == "simulated":
+                samples, b, g, affine, what = simulate(np.random.default_rng([seed, 77]))
+                about = check(samples, b, g, affine)
+                return [(what, "right: simulated", is_wrong(about), about["rows"]["verdict"], about["rows"]["text"])]
             if name in PHANTOMS:
                 snr = float(draw.choice((15, 20, 30, 40, 60)))
                 samples, b, g, affine = phantom(PHANTOMS[name], snr, seed)
@@ -276,6 +283,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--faults", default="")
     parser.add_argument("--right", action="store_true")
+    parser.add_argument("--simulated", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="every miss, with what was said")
     parser.add_argument("-o", help="the tables, in Markdown")
@@ -283,23 +291,26 @@ def main():
     jobs = [(os.path.abspath(asked.folder), name, seed, "right" if asked.right else asked.faults)
             for seed in range(asked.seed, asked.seed + asked.seeds) for name in list(SETS) + list(PHANTOMS)
             if asked.only in name]
+    if asked.simulated:
+        jobs = [("", "simulated", seed, "simulated") for seed in range(asked.seed, asked.seed + asked.seeds)]
+    right = asked.right or asked.simulated
     with multiprocessing.Pool(asked.jobs) as pool:
         rows = []
         for some in pool.imap_unordered(try_one, jobs):
             rows += some
             for row in some if asked.list else ():
-                if row[2] if asked.right else not (row[2] and row[3]):
+                if row[2] if right else not (row[2] and row[3]):
                     print("%s; %s; found %d; named %s; %s" % row, flush=True)
             print("%d tables of %s" % (len(some), some[0][0] if some else "none"), file=sys.stderr, flush=True)
     lines = []
-    for what, at in (("fault", 1), ("set", 0)):
+    for what, at in (("fault", 1), ("set", 0))[:1 if asked.simulated else 2]:
         count = collections.OrderedDict()
         for row in rows:
             total = count.setdefault(row[at].replace(" again", ""), [0, 0, 0])
             total[0] += 1
             total[1] += row[2]
             total[2] += row[3] is True
-        lines += ["| %s | tables | %s | named |" % (what, "faulted" if asked.right else "found"), "| --- " * 4 + "|"]
+        lines += ["| %s | tables | %s | named |" % (what, "faulted" if right else "found"), "| --- " * 4 + "|"]
         lines += ["| %s | %d | %d | %d |" % (key, *value) for key, value in count.items()]
         total = np.sum(list(count.values()), 0)
         lines += ["| all | %d | %d | %d |" % tuple(total), ""]

@@ -14,13 +14,15 @@
 #include "gather.h"
 #include "scheme.h"
 
-enum { VOXELS = 2000, VOXELS_MIN = 200, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
+enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double bright = 0.7;      /* voxels are looked at whose mean is at least so much of the median */
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */
+static const double dark_slices = 0.03; /* with more of them directions may explain little for that */
 static const double main_step = 0.7; /* of what several steps gain: the first, if it is to be the reason */
 static const double odd_level = 2.5, odd_cosine = 0.75; /* of a volume against what the others predict */
-static const double odd_square = 12; /* and the squared difference, in units of its variance under the model */
+static const double odd_square = 12; /* its squared error over that of the others, both over what the model expects */
+static const double odd_share = 0.1; /* and over the squared signals of its shell */
 
 /* A text that grows, up to its room. */
 typedef struct words { char *text; size_t room, length; } words;
@@ -55,7 +57,8 @@ static hot_status take_signals(hot_context *context, const hot_dwi *dwi, const h
     rows->number = hot_context_alloc(context, all, sizeof *rows->number);
     rows->signals = hot_context_alloc(context, count + 1, all * sizeof *rows->signals);
     rows->level = hot_context_alloc(context, count + 1, sizeof *rows->level);
-    hot_status status = voxel && signals && mean && rows->number && rows->signals &&
+    rows->slice = hot_context_alloc(context, count + 1, sizeof *rows->slice);
+    hot_status status = voxel && signals && mean && rows->number && rows->signals && rows->slice &&
                                 rows->level ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK && count > 0)
         status = hot_dwi_gather(context, dwi, voxel, count, signals);
@@ -83,6 +86,7 @@ static hot_status take_signals(hot_context *context, const hot_dwi *dwi, const h
         if (!(mean[x] > 0) || mean[x] < least || rows->voxels == most)
             continue;
         rows->level[rows->voxels] = mean[x];
+        rows->slice[rows->voxels] = voxel[x] / (dwi->grid.size[0] * dwi->grid.size[1]);
         float *y = rows->signals + rows->voxels++ * n;
         for (size_t i = 0; i < n; i++)
             y[i] = signals[x * all + rows->number[i]] / mean[x];
@@ -322,48 +326,48 @@ static int is_certain(const hot_rows *rows, const hot_rows_step *step, size_t st
            (explained || swaps || step[0].gain > main_step * gain) && (explained || within < 2);
 }
 
-/* A volume that neither belongs to its row nor to another: its level or its pattern is not what the rest predicts. */
-static int is_odd(const hot_rows *rows, const hot_rows_model *model, double amplitude, size_t i, double *level)
+/* Whether a volume is not what the others predict: an error far above those of the others, large against the signals of
+ * its shell, and of another level or pattern. A single b=0 volume is beyond what others can predict. */
+static int is_odd(const hot_rows *rows, const hot_rows_prediction *of, size_t i, double *level)
 {
     const size_t n = rows->volumes;
-    const double *a = model->inverse + i * n, *g = rows->gram, own = g[i * n + i];
-    double with = 0, square = 0;
+    double others = 0, shell = 0, mates = 0;
     for (size_t j = 0; j < n; j++) {
-        double sum = 0;
-        if (j == i)
-            continue;
-        for (size_t k = 0; k < n; k++)
-            sum += k == i ? 0 : a[k] / a[i] * g[j * n + k];
-        square += a[j] / a[i] * sum;
-        with -= a[j] / a[i] * g[i * n + j];
+        const int mate = j != i && rows->group[j] == rows->group[i];
+        others += j == i ? 0 : of[j].standardised / (double)(n - 1);
+        shell += mate ? of[j].own : 0;
+        mates += mate;
     }
-    *level = with / square;
-    return (*level < odd_level / 25 || (own - 2 * with + square) * a[i] > odd_square * amplitude) &&
-           (!(*level < odd_level && *level > 1 / odd_level) || with < odd_cosine * sqrt(square * own));
+    *level = of[i].square > 0 ? of[i].with / of[i].square : 0;
+    return mates > 0 && of[i].standardised > odd_square * others && of[i].error > odd_share * shell / mates &&
+           (!(*level < odd_level && *level > 1 / odd_level) ||
+            of[i].with < odd_cosine * sqrt(of[i].square * of[i].own));
 }
 
-static void say_odd(words *text, words *remedy, const hot_dwi *dwi, const hot_rows *rows, const hot_rows_model *model,
-                    hot_check_rows *result)
+static hot_status say_odd(words *text, words *remedy, const hot_dwi *dwi, const hot_rows *rows,
+                          const hot_rows_model *model, const size_t *order, hot_check_rows *result)
 {
     size_t odd = 0;
-    double level, amplitude = 0;
-    for (size_t i = 0; i < rows->volumes * rows->volumes; i++)
-        amplitude += model->inverse[i] * rows->gram[i] / (double)rows->volumes;
-    for (size_t i = 0; i < rows->volumes; i++) {
-        if (!is_odd(rows, model, amplitude, i, &level))
+    double level;
+    hot_rows_prediction *of = hot_context_alloc(rows->context, rows->volumes, sizeof *of);
+    hot_status status = of ? hot_rows_predict(rows, model, order, of) : HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < rows->volumes && status == HOT_OK; i++) {
+        if (!is_odd(rows, of, i, &level))
             continue;
         if (odd < 3)
             say(text, "%svolume %zu is not what b=%.0f and its direction predict: %.2g times the level",
-                text->length ? "; " : "", rows->number[i], rows->b[i], level);
+                text->length ? "; " : "", rows->number[order[i]], rows->b[i], level);
         if (result->row)
-            result->row[rows->number[i]] = -1;
+            result->row[rows->number[order[i]]] = -1;
         odd++;
     }
+    hot_context_free(rows->context, of);
     if (!odd)
-        return;
+        return status;
     say(remedy, "%sfind out what %s, or leave %s out with the %s", remedy->length ? "; " : "",
         odd == 1 ? "it is" : "they are", odd == 1 ? "it" : "them", entries(dwi, odd > 1));
     result->verdict = HOT_CHECK_ROWS_VOLUMES;
+    return status;
 }
 
 /* The verdict from what the search has found. */
@@ -392,8 +396,9 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
             say(text, "%s", separator);
             say(remedy, "%s", s ? "; then " : remedy->length ? "; " : "");
             say_shift(text, remedy, dwi, rows, step + s);
-            if (result->verdict != HOT_CHECK_ROWS_ORDER)
-                result->verdict = step[s].kind == HOT_ROWS_SWAP ? HOT_CHECK_ROWS_VOLUMES : HOT_CHECK_ROWS_ORDER;
+            if (result->verdict != HOT_CHECK_ROWS_ORDER) /* two directions may be the volumes' own fault */
+                result->verdict = step[s].kind == HOT_ROWS_SWAP && !levels ? HOT_CHECK_ROWS_VOLUMES
+                                                                           : HOT_CHECK_ROWS_ORDER;
         }
     } else if (levels > 0) {
         say_levels(text, rows, order, list, levels);
@@ -411,10 +416,12 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
         say(remedy, "%stake the table that belongs to these volumes", remedy->length ? "; " : "");
         result->verdict = HOT_CHECK_ROWS_VOLUMES;
     } else if (!explained || result->z < foreign_z) {
-        double sensitivity, limit;
+        double sensitivity, limit, dark = 0;
         status = hot_rows_sensitivity(rows, &sensitivity, &limit);
-        
-        if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z) {
+        if (status == HOT_OK)
+            status = hot_rows_dark_slices(rows, &dark);
+        if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z &&
+            dark < dark_slices) {
             say(text, "these directions do not belong to these volumes: permuted at random they explain the signals as "
                 "well");
             say(remedy, "%stake the table that belongs to these volumes", remedy->length ? "; " : "");
@@ -423,7 +430,8 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
             result->verdict = HOT_CHECK_ROWS_AGREE;
         } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
             snprintf(result->text, sizeof result->text, "whether the directions belong to the volumes cannot be told "
-                     "from %zu voxels: too few directions, too little anisotropy or too much noise", rows->voxels);
+                     "from %zu voxels: %s", rows->voxels, dark < dark_slices ?
+                     "too few directions, too little anisotropy or too much noise" : "too many slices lost signal");
         }
     } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
         result->verdict = HOT_CHECK_ROWS_AGREE;
@@ -492,7 +500,7 @@ static hot_status compare(hot_context *context, const hot_dwi *dwi, hot_rows *ro
     if (status == HOT_OK)
         status = judge(dwi, rows, models, order, step, steps, ended, text, remedy, result);
     if (status == HOT_OK && result->verdict <= HOT_CHECK_ROWS_AGREE)
-        say_odd(text, remedy, dwi, rows, models, result);
+        status = say_odd(text, remedy, dwi, rows, models, order, result);
     hot_context_free(context, order);
     hot_context_free(context, space);
     return status;
@@ -519,6 +527,8 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
         status = take_signals(context, dwi, mask, most ? most : VOXELS, &rows);
     if (status == HOT_OK)
         status = take_rows(context, dwi, &rows);
+    if (status == HOT_OK)
+        status = take_products(context, &rows);
     kind = status == HOT_OK ? hot_context_calloc(context, rows.volumes + 1, sizeof *kind) : NULL;
     if (status == HOT_OK)
         status = kind ? hot_rows_computed(&rows, kind) : HOT_ERROR_MEMORY;
@@ -537,6 +547,8 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
     if (computed && status == HOT_OK) {
         free_rows(&rows);
         status = take_rows(context, dwi, &rows);
+        if (status == HOT_OK)
+            status = take_products(context, &rows);
     }
     result->voxels = rows.voxels;
     result->volumes = rows.volumes;
@@ -544,17 +556,15 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
         if (!computed)
             say(&text, "%zu voxels and %zu volumes are too few to compare volumes with rows", rows.voxels,
                 rows.volumes);
-    } else {
-        if (status == HOT_OK)
-            status = take_products(context, &rows);
-        if (status == HOT_OK)
-            status = compare(context, dwi, &rows, &text, &remedy, result);
+    } else if (status == HOT_OK) {
+        status = compare(context, dwi, &rows, &text, &remedy, result);
     }
     free_rows(&rows);
     hot_context_free(context, kind);
     hot_context_free(context, rows.number);
     hot_context_free(context, rows.signals);
     hot_context_free(context, rows.level);
+    hot_context_free(context, rows.slice);
     hot_mask_destroy(&whole);
     return status;
 }

@@ -13,6 +13,7 @@ typedef struct hot_rows {
     size_t *number;        /* volumes: their numbers in the data set */
     int groups;
     float *level;          /* voxels: their means */
+    size_t *slice;         /* voxels: their slices */
     float *signals;        /* voxels x volumes, each voxel over its mean over the volumes */
     double *gram;          /* volumes x volumes: mean over the voxels of products of two volumes' signals */
 } hot_rows;
@@ -44,6 +45,26 @@ void hot_rows_permuted(const hot_rows *rows, const hot_rows_model *models, const
  * as the spectrum of the volumes has them, whatever the rows say. *noise: noise alone gives less than this. */
 hot_status hot_rows_sensitivity(const hot_rows *rows, double *sensitivity, double *noise);
 
+/* Of a volume, as the others predict it: means over the voxels. */
+typedef struct hot_rows_prediction {
+    double error;          /* squared difference */
+    double with, square;   /* volume times prediction; squared prediction */
+    double own;            /* squared volume */
+    double standardised;   /* error over the variance that the model expects, up to a common factor */
+} hot_rows_prediction;
+
+/* made[i]: of volume order[i], which row i is taken for. */
+hot_status hot_rows_predict(const hot_rows *rows, const hot_rows_model *model, const size_t *order,
+                            hot_rows_prediction *made);
+/* What directions make of the signals: variance between the volumes of a group, in a voxel, and how many patterns there
+ * are (participation ratio): few where all fibres are parallel or in few directions and without noise. */
+hot_status hot_rows_contrast(const hot_rows *rows, const size_t *order, double *variance, double *patterns);
+/* Squared error of volume i as the others predict it, those with an entry in without[] left out. */
+hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *without, double *error);
+
+/* Share of slices, of all volumes, that are dark against those of the other volumes of their group. */
+hot_status hot_rows_dark_slices(const hot_rows *rows, double *share);
+
 /* What makes the likelihood larger. */
 typedef enum hot_rows_kind {
     HOT_ROWS_SWAP,         /* rows first and second */
@@ -67,7 +88,7 @@ typedef struct hot_rows_step {
 hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order,
                            hot_rows_step step[HOT_ROWS_STEPS], size_t *steps, int *ended);
 
-/* Volumes that are computed ones (mean, trace, ADC): kind[v] names what each is, NULL = it is none. */
+/* Volumes that are computed ones (mean, trace, ADC): kind[v] names what each is, NULL = it is none. Takes gram. */
 hot_status hot_rows_computed(const hot_rows *rows, const char **kind);
 
 #endif

@@ -5,19 +5,20 @@
 #include <string.h>
 
 #include "check_rows.h"
+#include "symmetric.h"
 
 enum { SHELL_MIN = 6, FOUND_MAX = 3 };
 static const double dark = 0.05; /* of a voxel's mean: less has no logarithm worth taking */
-static const double alike = 0.25; /* of the spread that a volume of a shell has about the shell's mean: noise would be
-                                     as large */
-
+static const double alike = 0.25; /* of the spread that a volume of a shell has about the shell's mean */
+static const double noiseless = 0.1; /* of the least variance that any combination of a shell's volumes has */
 static const double level_off = 0.1;
 
 typedef struct work {
     const hot_rows *rows;
     double *sum, *logs;   /* voxels: of the volumes of a set, and of their logarithms */
-    double *none, *few;   /* voxels: mean of the b=0 volumes, geometric mean of a set */
+    double *none, *raw, *few; /* voxels: sum and mean of the b=0 volumes, geometric mean of a set */
     double *spread;       /* volumes: a set's own spreads */
+    double *products;     /* volumes x volumes, and volumes */
 } work;
 
 static int in_set(const hot_rows *rows, int set, size_t i)
@@ -25,11 +26,15 @@ static int in_set(const hot_rows *rows, int set, size_t i)
     return set == -2 || (set == -1 ? rows->group[i] >= 0 : rows->group[i] == set);
 }
 
-/* The coefficient of variation of volume i over a reference that it is no part of; *level: their mean ratio. */
-static double variation(const hot_rows *rows, size_t i, const double *sum, double count, int member, int geometric,
-                        double *level)
+/* How a volume goes with a reference that it is no part of. */
+typedef struct fit {
+    double variation, level; /* coefficient of variation of their ratio, and its mean */
+    double residual;         /* mean squared difference, the reference scaled to fit best */
+} fit;
+
+static fit compare(const hot_rows *rows, size_t i, const double *sum, double count, int member, int geometric)
 {
-    double n = 0, s = 0, ss = 0;
+    double n = 0, s = 0, ss = 0, yy = 0, yr = 0, rr = 0;
     for (size_t x = 0; x < rows->voxels; x++) {
         const double y = (double)rows->signals[x * rows->volumes + i];
         const double own = geometric ? log(fmax(y, dark)) : y;
@@ -37,9 +42,58 @@ static double variation(const hot_rows *rows, size_t i, const double *sum, doubl
         if (!(of > 1e-12))
             continue;
         n++, s += y / of, ss += y / of * y / of;
+        yy += y * y, yr += y * of, rr += of * of;
     }
-    *level = s / n;
-    return n > 1 && s != 0 ? sqrt(fmax(0, ss / n - s / n * s / n)) / fabs(s / n) : INFINITY;
+    return (fit){n > 1 && s != 0 ? sqrt(fmax(0, ss / n - s / n * s / n)) / fabs(s / n) : INFINITY, s / n,
+                 rr > 0 ? fmax(0, yy - yr * yr / rr) / n : INFINITY};
+}
+
+/* The least variance, over the voxels, of any contrast between the volumes of a group: that of noise, or less. What was
+ * measured differs from the mean of others by no less, since that difference is such a contrast; without noise, and
+ * with fibres of few directions, the least is 0 and nothing is taken for computed. */
+static double least_variance(const work *w, int group, size_t without)
+{
+    const hot_rows *rows = w->rows;
+    const size_t all = rows->volumes;
+    double *k = w->products, *mean = k + all * all, total = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (rows->group[i] != group || i == without)
+            continue;
+        size_t m = 0;
+        for (size_t j = 0; j < all; j++)
+            if (rows->group[j] == group && j != without)
+                k[n * all + m++] = rows->gram[i * all + j];
+        n++;
+    }
+    if (n < 2)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        mean[i] = 0;
+        for (size_t j = 0; j < n; j++)
+            mean[i] += k[i * all + j] / (double)n;
+        total += mean[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) /* rows close up: never written before they are read */
+        for (size_t j = 0; j < n; j++)
+            k[i * n + j] = k[i * all + j] - mean[i] - mean[j] + total;
+    hot_symmetric_eigen((int)n, k, mean, NULL);
+    return fmax(0, mean[1]); /* the first is that of the mean itself, 0 */
+}
+
+/* The group that tells how much noise a member of a set has. */
+static int group_of_set(const hot_rows *rows, int set)
+{
+    int largest = 0;
+    size_t most = 0;
+    for (int group = 0; group < rows->groups; group++) {
+        size_t count = 0;
+        for (size_t i = 0; i < rows->volumes; i++)
+            count += rows->group[i] == group;
+        if (count > most)
+            most = count, largest = group;
+    }
+    return set >= 0 ? set : largest;
 }
 
 static int by_size(const void *left, const void *right)
@@ -71,18 +125,18 @@ static void find_means(const work *w, int set, const char **kind)
     for (int geometric = 0; geometric < 2; geometric++) {
         const double *sum = geometric ? w->logs : w->sum;
         size_t members = 0;
-        double level;
         for (size_t i = 0; i < n; i++)
             if (in_set(rows, set, i))
-                w->spread[members++] = variation(rows, i, sum, count, 1, geometric, &level);
+                w->spread[members++] = compare(rows, i, sum, count, 1, geometric).variation;
         qsort(w->spread, members, sizeof *w->spread, by_size);
         const double usual = w->spread[members / 2];
-        for (size_t i = 0; i < n; i++)
-            if (!kind[i] &&
-                variation(rows, i, sum, count, in_set(rows, set, i), geometric, &level) < alike * usual &&
-                fabs(level - 1) < level_off)
+        for (size_t i = 0; i < n; i++) {
+            const fit with = compare(rows, i, sum, count, in_set(rows, set, i), geometric);
+            if (!kind[i] && with.variation < alike * usual && fabs(with.level - 1) < level_off &&
+                with.residual < noiseless * least_variance(w, group_of_set(rows, set), i))
                 kind[i] = set == -2 ? "the mean of the volumes"
                           : set == -1 ? "the mean of the volumes with b > 0" : "the mean of a shell (trace)";
+        }
     }
 }
 
@@ -90,53 +144,63 @@ static const char *const adc_map = "a map of the diffusivity (ADC)";
 
 /* Maps of the ADC: ln(S0 / S) of a shell's geometric mean explains them (or of all with b > 0), and neither S0 nor S
  * does. */
-static void find_adc(const work *w, int set, const char **kind)
+static hot_status find_adc(const work *w, int set, const char **kind)
 {
     const hot_rows *rows = w->rows;
     const size_t n = rows->volumes;
+    double plain = 0, count = 0;
+    memset(w->none, 0, rows->voxels * sizeof *w->none);
+    memset(w->logs, 0, rows->voxels * sizeof *w->logs);
     for (size_t i = 0; i < n; i++) {
-        double count = 0, plain = 0, level;
-        memset(w->none, 0, rows->voxels * sizeof *w->none);
-        memset(w->few, 0, rows->voxels * sizeof *w->few);
-        for (size_t j = 0; j < n; j++) {
-            const int b0 = rows->group[j] < 0, here = in_set(rows, set, j);
-            if (j == i || kind[j] || (!b0 && !here))
-                continue;
-            count += here, plain += b0;
-            for (size_t x = 0; x < rows->voxels; x++) {
-                const double y = fmax((double)rows->signals[x * n + j], dark);
-                w->none[x] += b0 ? y : 0;
-                w->few[x] += here ? log(y) : 0;
-            }
+        const int b0 = rows->group[i] < 0, here = in_set(rows, set, i);
+        if (kind[i] || (!b0 && !here))
+            continue;
+        plain += b0, count += here;
+        for (size_t x = 0; x < rows->voxels; x++) {
+            const double y = fmax((double)rows->signals[x * n + i], dark);
+            w->none[x] += b0 ? y : 0;
+            w->logs[x] += here ? log(y) : 0;
         }
-        if (kind[i] || count < SHELL_MIN || plain < 1)
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int b0 = rows->group[i] < 0, here = in_set(rows, set, i);
+        if (kind[i] || count - here < SHELL_MIN || plain - b0 < 1)
             continue;
         for (size_t x = 0; x < rows->voxels; x++) {
-            w->none[x] /= plain;
-            w->few[x] = exp(w->few[x] / count);
-            const double adc = log(fmax(w->none[x], dark) / w->few[x]);
+            const double y = fmax((double)rows->signals[x * n + i], dark);
+            const double none = (w->none[x] - (b0 ? y : 0)) / (plain - b0);
+            w->few[x] = exp((w->logs[x] - (here ? log(y) : 0)) / (count - here));
+            const double adc = log(fmax(none, dark) / w->few[x]);
             w->sum[x] = adc > 0.05 ? adc / (double)rows->level[x] : 0; /* as the signals are */
+            w->raw[x] = none;
         }
-        const double adc = variation(rows, i, w->sum, 1, 0, 0, &level);
-        if (adc < 0.3 && adc < 0.4 * variation(rows, i, w->none, 1, 0, 0, &level) &&
-            adc < 0.4 * variation(rows, i, w->few, 1, 0, 0, &level))
+        const fit adc = compare(rows, i, w->sum, 1, 0, 0);
+        double error;
+        if (!(adc.variation < 0.3 && adc.variation < 0.4 * compare(rows, i, w->raw, 1, 0, 0).variation &&
+              adc.variation < 0.4 * compare(rows, i, w->few, 1, 0, 0).variation))
+            continue;
+        const hot_status status = hot_rows_error(rows, i, kind, &error);
+        if (status != HOT_OK)
+            return status;
+        if (error > 4 * adc.residual && error > 0.1 * rows->gram[i * n + i]) /* else its row explains it as well */
             kind[i] = adc_map;
     }
+    return HOT_OK;
 }
 
 hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
 {
-    double *space = hot_context_alloc(rows->context, 4 * rows->voxels + rows->volumes + 1, sizeof *space);
+    const size_t n = rows->volumes, voxels = rows->voxels;
+    double *space = hot_context_alloc(rows->context, 5 * voxels + 2 * n + n * n + 1, sizeof *space);
     if (!space)
         return HOT_ERROR_MEMORY;
-    const work w = {rows, space, space + rows->voxels, space + 2 * rows->voxels, space + 3 * rows->voxels,
-                    space + 4 * rows->voxels};
+    const work w = {rows, space, space + voxels, space + 2 * voxels, space + 3 * voxels, space + 4 * voxels,
+                    space + 5 * voxels, space + 5 * voxels + n};
     for (int set = rows->groups - 1; set >= -2 && rows->voxels > 1; set--) /* shells first */
         find_means(&w, set, kind);
-    if (rows->groups > 0 && rows->voxels > 1)
-        for (int set = -1; set < rows->groups; set++)
-            if (set <= 0 || set == rows->groups - 1)
-                find_adc(&w, set, kind);
+    hot_status status = HOT_OK;
+    for (int set = -1; set < rows->groups && rows->groups > 0 && rows->voxels > 1 && status == HOT_OK; set++)
+        status = find_adc(&w, set, kind);
     size_t found = 0, maps = 0;
     for (size_t i = 0; i < rows->volumes; i++) {
         found += kind[i] != NULL;
@@ -146,5 +210,5 @@ hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
         if (found > FOUND_MAX || (maps > 1 && kind[i] == adc_map))
             kind[i] = NULL;
     hot_context_free(rows->context, space);
-    return hot_context_check(rows->context, "comparing volumes with the gradient table");
+    return status != HOT_OK ? status : hot_context_check(rows->context, "comparing volumes with the gradient table");
 }

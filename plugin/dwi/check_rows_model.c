@@ -12,9 +12,9 @@ enum { TISSUES = 5, ISOTROPIC = 6, DEGREES = 4, NODES = 32, PERMUTATIONS = 20 };
 static const double tissue[TISSUES][2] = {{1.7, 0.2}, {1.7, 0.4}, {1.2, 0.3}, {2.2, 0.6}, {1.0, 0.6}};
 static const double isotropic[ISOTROPIC] = {0, 0.3, 0.7, 1.1, 1.8, 3};
 /* Factors of all diffusivities; variance of the anisotropic part, and of the noise. */
-static const double scales[] = {0.25, 0.5, 1, 2}, shares[] = {0.1, 0.4, 1.6};
+static const double scales[] = {0.25, 0.5, 1, 2}, shares[] = {0.1, 0.4, 1.6, 0};
 static const double noises[] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
-static const int places[3] = {4, 3, 7};
+static const int places[3] = {4, 3, 7}; /* the last share only where signals may not depend on directions at all */
 
 static void legendre(double x, double value[DEGREES])
 {
@@ -242,7 +242,7 @@ hot_status hot_rows_sensitivity(const hot_rows *all, double *sensitivity, double
         memcpy(k, few.gram, n * n * sizeof *k);
         hot_symmetric_eigen((int)n, k, spectrum, NULL);
         for (int s = 0; s < places[0]; s++)
-            for (int a = 0; a < places[1]; a++) { /* noise adds to all eigenvalues */
+            for (int a = 0; a <= places[1]; a++) { /* noise adds to all eigenvalues */
                 const int quiet[3] = {s, a, 0};
                 hot_rows_covariance(&few, quiet, k, work);
                 hot_symmetric_eigen((int)n, k, values, NULL);

@@ -1,7 +1,7 @@
 /* Which order of the volumes a gradient table explains best: swaps of two rows, shifts of several, reversals. */
 #include <math.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check_rows.h"
 
@@ -10,6 +10,10 @@
 static const double gain_min = 0.15, share_min = 0.01, t_min = 5.5;
 static const double share_large = 0.2, t_large = 3, gain_huge = 3, t_huge = 1.5; /* huge: of large ones */
 static const double apart = 0.9; /* cosine: exchanging nearer directions changes too little to be told from motion */
+static const double material_min = 1.5; /* by which the error of prediction must fall: of the variance in a shell */
+static const double differ_min = 1e-3; /* of the squared signal */
+static const double level_apart = 0.2; /* b-values that signals tell apart without directions */
+static const double few_patterns = 2.5, few_gain = 6; /* so few patterns count once each */
 static const double brightness_min = 0.04; /* ln */
 enum { PARTS = 24, SHIFT_MAX = 3, SERIES_MIN = 3 };
 
@@ -259,6 +263,61 @@ static hot_status significance(const hot_rows *rows, const hot_rows_model *model
     return HOT_OK;
 }
 
+/* Whether a step gives any volume another b-value. */
+static int changes_levels(const hot_rows *rows, const size_t *order, const size_t *changed)
+{
+    for (size_t r = 0; r < rows->volumes; r++)
+        for (size_t from = 0; from < rows->volumes && changed[r] != order[r]; from++)
+            if (order[from] == changed[r] && rows->shell[from] != rows->shell[r] &&
+                fabs(rows->b[from] - rows->b[r]) > level_apart * fmax(rows->b[from], rows->b[r]))
+                return 1;
+    return 0;
+}
+
+/* Whether voxels differ at all; not if all fibres are parallel, without noise. */
+static int differ(const hot_rows *rows)
+{
+    double all = 0, of_mean = 0;
+    for (size_t i = 0; i < rows->volumes; i++) {
+        double mean = 0;
+        for (size_t x = 0; x < rows->voxels; x++)
+            mean += (double)rows->signals[x * rows->volumes + i] / (double)rows->voxels;
+        of_mean += mean * mean;
+        all += rows->gram[i * rows->volumes + i];
+    }
+    return all - of_mean > differ_min * all;
+}
+
+/* Whether a step makes the volumes better predictable: a likelihood can grow by much where nothing but the model's own
+ * misfit is at stake, without noise. So the error of prediction must fall by a share of what directions make of the
+ * signal, or b-values change; and where all voxels have the same few patterns, the gain must be that of several. */
+static hot_status is_material(const hot_rows *rows, const hot_rows_model *before, const size_t *order,
+                              const hot_rows_model *after, const size_t *changed, const hot_rows_step *step, double gain,
+                              int *material)
+{
+    const size_t n = rows->volumes;
+    hot_rows_prediction *was = hot_context_alloc(rows->context, 2 * n, sizeof *was), *is = was + n;
+    if (!was)
+        return HOT_ERROR_MEMORY;
+    const int swaps_weighted = step->kind == HOT_ROWS_SWAP && rows->group[step->first] >= 0 &&
+                               rows->group[step->second] >= 0;
+    double contrast, patterns, fall = 0;
+    hot_status status = hot_rows_predict(rows, before, order, was);
+    if (status == HOT_OK)
+        status = hot_rows_predict(rows, after, changed, is);
+    if (status == HOT_OK)
+        status = hot_rows_contrast(rows, changed, &contrast, &patterns);
+    for (size_t i = 0; i < n && status == HOT_OK; i++)
+        fall += was[i].error - is[i].error;
+    const int falls = fall > material_min * contrast;
+    const int levels = changes_levels(rows, order, changed);
+    const int several = levels && !(swaps_weighted && patterns <= few_patterns) ? differ(rows)
+                                                                               : falls && patterns > few_patterns;
+    *material = status == HOT_OK && (several || (gain > few_gain && falls));
+    hot_context_free(rows->context, was);
+    return status;
+}
+
 static const hot_rows_model *likeliest(const hot_rows *rows, const hot_rows_model *models, const size_t *order)
 {
     int best = 0;
@@ -304,8 +363,13 @@ hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order
         if (!*ended && !rescaled) {
             status = significance(rows, likeliest(rows, models, space + n), order, space + n, &t);
             *ended = !(t > (!(gain > share_large * all) ? t_min : gain > gain_huge ? t_huge : t_large));
+            if (status == HOT_OK && !*ended) {
+                int material = 0;
+                status = is_material(rows, likeliest(rows, models, order), order, likeliest(rows, models, space + n),
+                                     space + n, &best->step, gain, &material);
+                *ended = !material;
+            }
         }
-        
         if (*ended || *steps == HOT_ROWS_STEPS)
             break;
         memcpy(order, space + n, n * sizeof *order);

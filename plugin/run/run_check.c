@@ -29,14 +29,21 @@ void hot_run_warn(hot_run_job *job)
             hot_context_log(job->context, HOT_LOG_WARNING, "%s", line->valuestring);
 }
 
+/* Whether the table is to blame, and nothing else can be: single volumes that look odd may be the data's own fault, and
+ * so may directions that explain a little. */
+static int is_certain(const hot_check_rows *rows)
+{
+    static const double nothing = 4; /* standard deviations above directions permuted at random */
+    return rows->verdict == HOT_CHECK_ROWS_ORDER || (rows->verdict == HOT_CHECK_ROWS_FOREIGN && rows->z < nothing);
+}
+
 static hot_status report_rows(hot_run_job *job, const hot_check_rows *rows)
 {
     char line[4 * HOT_CHECK_TEXT], dropped[80] = "";
     const size_t left_out = job->volumes - hot_dwi_volumes(job->dwi);
-    const int wrong = rows->verdict > HOT_CHECK_ROWS_AGREE, certain = rows->verdict == HOT_CHECK_ROWS_ORDER;
+    const int wrong = rows->verdict > HOT_CHECK_ROWS_AGREE, certain = is_certain(rows);
     if (left_out)
         snprintf(dropped, sizeof dropped, " (volumes counted without the %zu empty ones)", left_out);
-    /* Single volumes that look odd, and directions that explain nothing, may be the data's own fault: a warning. */
     if (certain && !job->options.force_table)
         return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "force_table",
                                           "the gradient table is not that of these volumes: %s%s%s%s; `hotfiber check` "

@@ -241,7 +241,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     cones, samples: of signal: whether to tell how sure directions and fractions are (`Fibers.cone` and
         more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
-    force_table: whether to use gradients that are in another order than the volumes; else DataError.
+    force_table: whether to use gradients in another order than the volumes, or of other volumes; else DataError.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
     Returns Fibers.
