@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Tensors in host memory whose largest value is farther from 1 than this power of two are scaled. */
+/* Tensors whose largest value is farther from 1 than this power of two are scaled. */
 enum { HOT_CPD_USUAL_EXPONENT = 40 };
 
 /* One product of the tensor with two factors. factor[mode] is not read. Pointers in the arrays' precision. */

@@ -17,6 +17,10 @@ extern "C" {
 /* The farthest that a step of Newton's method may go, radians. */
 #define HOT_STARTS_LEAP 0.1
 
+/* Where rounding ends Newton's method before the slope is as small as it should be, the step that is left, radians, may
+ * be this long: .0006 degrees. */
+#define HOT_STARTS_NEAR 1e-5
+
 enum {
     HOT_STARTS_RANGE = 6, /* fewer do not show whether a form is isotropic: it is then taken not to be */
     HOT_STARTS_TERMS = 45

@@ -7,12 +7,13 @@
 /* Goes from x (unit; replaced) to the maximum next to it, by Newton's method in the tangent plane, in double: SS-HOPM
  * has stopped where the residual is small, and where the form is flat that is not yet near the maximum. Every step must
  * end at no lower value and in the concave part; a step that is too long is shortened. Returns 1 and A x^m at a
- * maximum, 0 when x does not lie in the concave part of the form around one: saddles and minima. `scale` is the
- * tensor's largest |value|. */
+ * maximum; 0 when x does not lie in the concave part of the form around one (saddles and minima), or lies on a shoulder:
+ * a concave part without a maximum, at whose edge the steps become ever shorter while the form still rises. `scale` is
+ * the tensor's largest |value|. */
 HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], double *value)
 {
-    enum { STEPS = 12 }; /* mostly two or three */
-    double y[3] = {x[0], x[1], x[2]};
+    enum { STEPS = 16 }; /* mostly two or three */
+    double y[3] = {x[0], x[1], x[2]}, move[3] = {0, 0, 0}, far = 0, part = 1;
     *value = 0;
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1
@@ -46,21 +47,31 @@ HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], d
         curve[0] = (HOT_ORDER - 1) * curve[0] - lambda;
         curve[1] = (HOT_ORDER - 1) * curve[1];
         curve[2] = (HOT_ORDER - 1) * curve[2] - lambda;
-        const double det = curve[0] * curve[2] - curve[1] * curve[1];
-        if (!(curve[0] + curve[2] < 0 && det > 0))
-            return step > 0;
-        if (step > 0 && !(lambda >= *value - 1e-13 * scale))
-            return 1;
-        *value = lambda;
+        double det = curve[0] * curve[2] - curve[1] * curve[1];
+        const double trace = curve[0] + curve[2];
+        if (step == 0 && !(trace < 0 && det > 0))
+            return 0;
+        /* Along a ring of maxima det is 0, to which rounding gives either sign: there only what lies across counts. */
+        if (step > 0 && !(trace < 0 && det > -1e-12 * trace * trace && lambda >= *value - 1e-13 * scale)) {
+            part *= 0.25;
+        } else {
+            *value = lambda;
+            for (int d = 0; d < 3; d++)
+                x[d] = y[d];
+            if (slope[0] * slope[0] + slope[1] * slope[1] <= 1e-18 * scale * scale)
+                return 1;
+            if (det < 1e-9 * trace * trace) {
+                curve[0] += 1e-9 * trace, curve[2] += 1e-9 * trace;
+                det = curve[0] * curve[2] - curve[1] * curve[1];
+            }
+            const double u = (curve[1] * slope[1] - curve[2] * slope[0]) / det;
+            const double v = (curve[1] * slope[0] - curve[0] * slope[1]) / det;
+            far = sqrt(u * u + v * v), part = far > HOT_STARTS_LEAP ? HOT_STARTS_LEAP / far : 1;
+            for (int d = 0; d < 3; d++)
+                move[d] = u * a[d] + v * b[d];
+        }
         for (int d = 0; d < 3; d++)
-            x[d] = y[d];
-        if (slope[0] * slope[0] + slope[1] * slope[1] <= 1e-18 * scale * scale)
-            return 1;
-        const double u = (curve[1] * slope[1] - curve[2] * slope[0]) / det;
-        const double v = (curve[1] * slope[0] - curve[0] * slope[1]) / det;
-        const double far = sqrt(u * u + v * v), part = far > HOT_STARTS_LEAP ? HOT_STARTS_LEAP / far : 1;
-        for (int d = 0; d < 3; d++)
-            y[d] += part * (u * a[d] + v * b[d]);
+            y[d] = x[d] + part * move[d];
     }
-    return 1;
+    return far <= HOT_STARTS_NEAR;
 }

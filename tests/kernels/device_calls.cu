@@ -176,11 +176,6 @@ hot_status cpd(F *function, hot_context *context, const hot_cpd_options *options
     if (direct(context) || !options || !are_sizes(n, options->rank))
         return function(context, options, n[0], n[1], n[2], x, lambda, f[0], f[1], f[2], report);
     const size_t rank = options->rank, one = rank * sizeof(T);
-    double largest = 0; /* arrays of the host are scaled where this is far from 1 */
-    int exponent = 0;
-    for (size_t i = 0; x && i < n[0] * n[1] * n[2]; i++)
-        largest = fmax(largest, fabs((double)x[i]));
-    frexp(largest, &exponent);
     return run(context,
                {in("x", x, n[0] * n[1] * n[2] * sizeof(T)), out("lambda", lambda, one), out("a", f[0], n[0] * one),
                 out("b", f[1], n[1] * one), out("c", f[2], n[2] * one), out("report", report, sizeof *report),
@@ -191,7 +186,7 @@ hot_status cpd(F *function, hot_context *context, const hot_cpd_options *options
                    return function(context, &here, n[0], n[1], n[2], (const T *)at[0], (T *)at[1], (T *)at[2],
                                    (T *)at[3], (T *)at[4], (hot_cpd_report *)at[5]);
                },
-               abs(exponent) <= HOT_CPD_USUAL_EXPONENT, options->tolerance < 0 && options->start != HOT_CPD_HOSVD);
+               true, options->tolerance < 0 && options->start != HOT_CPD_HOSVD);
 }
 
 /* call: the product of the arrays x (NULL where the tensor is kept), a, b, c and out. */

@@ -103,6 +103,9 @@ static hot_status start(hot_context *context, als *s)
         hot_cpd_first_end(s->args, m, s->f[m], s->product, s->args->lambda);
         publish(s, m);
     }
+    /* Nothing yet: a weight of 1 would be the start's alone in a unit of the tensor's, and the first update, where it
+     * is regularised or under f >= 0, would depend on that unit. */
+    memset(s->lambda, 0, s->rank * sizeof *s->lambda);
     return status;
 }
 

@@ -248,7 +248,8 @@ hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
     hot_cpd_args *args = (hot_cpd_args *)args_pointer;
     const int queued = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE, waits = !queued || hot_cpd_waits(args);
     hot_cpd_device d;
-    void *copy = NULL;
+    void *copy = NULL, *scaled = NULL;
+    int *exponent = NULL;
     const void *x = NULL;
     double square = 1, *first[3] = {NULL, NULL, NULL}; /* of a tensor that nobody waits for it is not known */
     memset(&d, 0, sizeof d);
@@ -257,6 +258,8 @@ hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
         status = hot_cpd_check_places(context, args);
     if (status == HOT_OK)
         status = place_tensor(context, args->f64, args->n, args->x, &copy, &x);
+    if (status == HOT_OK && queued)
+        status = hot_cpd_queue_scaled(context, args, waits, x, &exponent, &scaled, &x);
     if (status == HOT_OK)
         status = hot_cpd_device_create(context, args->f64, args->options.arithmetic, args->n, args->rank, x, NULL,
                                        args->options.iterations, &d);
@@ -265,6 +268,9 @@ hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
     if (status == HOT_OK)
         status = queued && args->options.start == HOT_CPD_GIVEN ? start_given(context, args, &d)
                                                                 : start(context, args, &d, !(square > 0));
+    if (status == HOT_OK) /* as on the CPU: a start has no weights */
+        status = hot_cuda_status(context, cudaMemsetAsync(d.lambda, 0, d.rank * sizeof(double),
+                                                          (cudaStream_t)d.stream), "memory");
     if (status == HOT_OK && !waits)
         status = keep_first(context, &d, first);
     if (status == HOT_OK) {
@@ -273,7 +279,7 @@ hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
         else
             args->report.converged = 1;
         if (status == HOT_OK || status == HOT_ERROR_CANCELLED) {
-            const hot_status finished = queued ? hot_cpd_queue_finish(context, args, &d, x, waits ? NULL : first)
+            const hot_status finished = queued ? hot_cpd_queue_finish(context, args, &d, x, exponent, waits ? NULL : first)
                                                : finish(context, args, &d, x, square);
             status = finished == HOT_OK ? status : finished;
         }
@@ -281,6 +287,8 @@ hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
     hot_cpd_device_destroy(context, &d);
     for (int m = 0; m < 3; m++)
         hot_device_release(context, first[m]);
+    hot_device_release(context, exponent);
+    hot_device_release(context, scaled);
     hot_device_release(context, copy);
     return status;
 }

@@ -1,6 +1,8 @@
 /* See cpd_queue.h. Arithmetic whose bits must be those of the host is written so that it is not fused. */
 #include <cuda_runtime.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/cuda_status.h"
 #include "cpd_memory.h"
@@ -41,6 +43,82 @@ __global__ void __launch_bounds__(THREADS)
         const double value = from[column + i], kept = non_negative ? fabs(value) : value;
         f[column + i] = before[column + i] = null ? 1 / sqrt((double)n) : kept / norm;
     }
+}
+
+/* most = the bits of the largest |value|, which has the largest bits: of NaN and Inf those. */
+template <typename T, typename BITS>
+__global__ void __launch_bounds__(THREADS) most_kernel(const T *x, size_t count, BITS *most)
+{
+    BITS here = 0;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (size_t)gridDim.x * THREADS) {
+        const T value = x[i] < 0 ? -x[i] : x[i];
+        BITS bits;
+        memcpy(&bits, &value, sizeof bits);
+        bits &= ~(BITS)0 >> 1;
+        here = bits > here ? bits : here;
+    }
+    for (int step = 16; step; step /= 2) {
+        const BITS other = __shfl_xor_sync(0xffffffff, here, step);
+        here = other > here ? other : here;
+    }
+    if (threadIdx.x % 32 == 0)
+        atomicMax(most, here);
+}
+
+/* As far_exponent does on the host (cpd.c). */
+template <typename T, typename BITS> __global__ void exponent_kernel(const BITS *most, int *exponent)
+{
+    T largest;
+    int of = 0;
+    memcpy(&largest, most, sizeof largest);
+    if (largest > 0 && isfinite(largest))
+        frexp((double)largest, &of);
+    *exponent = abs(of) > HOT_CPD_USUAL_EXPONENT ? of : 0;
+}
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS) scale_kernel(const T *x, size_t count, const int *exponent, T *to)
+{
+    const int power = -*exponent;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (size_t)gridDim.x * THREADS)
+        to[i] = (T)ldexp((double)x[i], power);
+}
+
+template <typename T, typename BITS>
+hot_status queue_scaled(hot_context *context, size_t total, int waits, const T *x, int **exponent, void **copy,
+                        const void **scaled)
+{
+    enum { BLOCKS = 1024 };
+    void *stream_pointer, *most = NULL;
+    hot_context_memory(context, &stream_pointer);
+    const cudaStream_t stream = (cudaStream_t)stream_pointer;
+    int far = 1;
+    hot_status status = hot_device_alloc(context, sizeof(BITS), &most, "the tensor's largest value");
+    if (status == HOT_OK)
+        status = hot_device_alloc(context, sizeof **exponent, (void **)exponent, "the tensor's largest value");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemsetAsync(most, 0, sizeof(BITS), stream), "the tensor's largest value");
+    if (status == HOT_OK) {
+        most_kernel<<<BLOCKS, THREADS, 0, stream>>>(x, total, (BITS *)most);
+        exponent_kernel<T><<<1, 1, 0, stream>>>((const BITS *)most, *exponent);
+        status = hot_cpd_launched(context, "the tensor's largest value");
+    }
+    if (status == HOT_OK && waits) {
+        status = hot_cuda_status(context, cudaMemcpyAsync(&far, *exponent, sizeof far, cudaMemcpyDeviceToHost, stream),
+                                 "the tensor's largest value");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaStreamSynchronize(stream), "the tensor's largest value");
+    }
+    if (status == HOT_OK && far) {
+        status = hot_device_alloc(context, total * sizeof(T), copy, "memory for the tensor");
+        if (status == HOT_OK) {
+            scale_kernel<<<BLOCKS, THREADS, 0, stream>>>(x, total, *exponent, (T *)*copy);
+            status = hot_cpd_launched(context, "scaling the tensor");
+            *scaled = *copy;
+        }
+    }
+    hot_device_release(context, most);
+    return status;
 }
 
 /* order[r]: which term is the r-th by falling lambda, as exchanging columns finds it. One block. */
@@ -99,7 +177,7 @@ __global__ void __launch_bounds__(THREADS)
 
 struct report_arrays {
     const double *square, *lambda, *gram[3], *fits;
-    const int *order, *regularised;
+    const int *order, *regularised, *exponent;
     double *their_fits;
     hot_cpd_report *report;
 };
@@ -119,7 +197,7 @@ __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     for (int r = threadIdx.x; r < rank; r += THREADS) {
         const double value = zero ? 0 : strange ? NAN : a.lambda[a.order[r]];
-        to[r] = (T)value;
+        to[r] = (T)ldexp(value, *a.exponent);
         if (value == 0)
             atomicAdd(&nulls, 1);
     }
@@ -140,7 +218,7 @@ __global__ void __launch_bounds__(THREADS)
     hot_cpd_report report = {};
     report.iterations = zero ? 0 : iterations, report.converged = zero ? 1 : converged;
     report.regularised = zero ? 0 : *a.regularised, report.nulls = nulls;
-    report.norm = strange ? NAN : sqrt(square);
+    report.norm = strange ? NAN : ldexp(sqrt(square), *a.exponent);
     report.fit = zero ? 1 : strange ? NAN : 1 - sqrt(residual / square);
     report.congruence = congruence;
     *a.report = report;
@@ -148,11 +226,11 @@ __global__ void __launch_bounds__(THREADS)
 
 template <typename T>
 hot_status write_results(hot_context *context, const hot_cpd_args *args, hot_cpd_device *d, const int *order,
-                         double *const first[3])
+                         const int *exponent, double *const first[3])
 {
     const int rank = (int)d->rank;
     report_arrays arrays = {d->square, d->lambda, {d->gram[0], d->gram[1], d->gram[2]}, d->fits,
-                            order, d->counters, args->options.fits, args->device_report};
+                            order, d->counters, exponent, args->options.fits, args->device_report};
     for (int m = 0; m < 3; m++)
         factor_kernel<T><<<rank, THREADS, 0, stream_of(d)>>>(d->square, order, (int)d->n[m], d->f[m],
                                                              first ? first[m] : NULL, (T *)args->factor[m]);
@@ -214,6 +292,16 @@ hot_status hot_cpd_queue_aligned(hot_context *context, const void *x, size_t byt
                                                                        (cudaStream_t)stream), "copying the tensor");
 }
 
+hot_status hot_cpd_queue_scaled(hot_context *context, const hot_cpd_args *args, int waits, const void *x,
+                                int **exponent, void **copy, const void **scaled)
+{
+    const size_t total = args->n[0] * args->n[1] * args->n[2];
+    *exponent = NULL, *copy = NULL, *scaled = x;
+    return args->f64 ? queue_scaled<double, unsigned long long>(context, total, waits, (const double *)x, exponent,
+                                                                copy, scaled)
+                     : queue_scaled<float, unsigned>(context, total, waits, (const float *)x, exponent, copy, scaled);
+}
+
 hot_status hot_cpd_queue_given(hot_context *context, const hot_cpd_args *args, hot_cpd_device *d, int mode)
 {
     const int n = (int)d->n[mode], non_negative = args->options.non_negative;
@@ -227,7 +315,7 @@ hot_status hot_cpd_queue_given(hot_context *context, const hot_cpd_args *args, h
 }
 
 hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, hot_cpd_device *d, const void *x,
-                                double *const first[3])
+                                const int *exponent, double *const first[3])
 {
     const size_t shared = d->rank * (sizeof(double) + sizeof(int));
     int *order = NULL;
@@ -239,8 +327,8 @@ hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, 
         status = hot_cpd_launched(context, "the order of the terms");
     }
     if (status == HOT_OK)
-        status = d->f64 ? write_results<double>(context, args, d, order, first)
-                        : write_results<float>(context, args, d, order, first);
+        status = d->f64 ? write_results<double>(context, args, d, order, exponent, first)
+                        : write_results<float>(context, args, d, order, exponent, first);
     hot_device_release(context, order);
     return status;
 }

@@ -19,13 +19,20 @@ int hot_cpd_waits(const hot_cpd_args *args);
 /* x, or a copy of it (to be given back, also after an error) where kernels could not read it as it lies. */
 hot_status hot_cpd_queue_aligned(hot_context *context, const void *x, size_t bytes, void **copy, const void **aligned);
 
+/* x times the power of two that brings its largest value near 1, where it is farther from 1 than
+ * HOT_CPD_USUAL_EXPONENT says: as arrays in host memory are scaled. exponent: on the device (to be given back, also
+ * after an error): that of the largest value, or 0. Where `waits`, *scaled is x itself if nothing is to be done, else
+ * always a copy (likewise). */
+hot_status hot_cpd_queue_scaled(hot_context *context, const hot_cpd_args *args, int waits, const void *x,
+                                int **exponent, void **copy, const void **scaled);
+
 /* A start in the caller's factor of a mode: into device->f and device->before. */
 hot_status hot_cpd_queue_given(hot_context *context, const hot_cpd_args *args, hot_cpd_device *device, int mode);
 
-/* Results into the caller's arrays, after `iterations` iterations. first: the factors at the start, for X = 0, or NULL
- * where they are still there. */
+/* Results into the caller's arrays, after `iterations` iterations. x: as scaled, with that exponent. first: the factors
+ * at the start, for X = 0, or NULL where they are still there. */
 hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, hot_cpd_device *device, const void *x,
-                                double *const first[3]);
+                                const int *exponent, double *const first[3]);
 
 #ifdef __cplusplus
 }

@@ -62,9 +62,8 @@ typedef struct hot_cpd_report {
  *
  * options   not NULL: rank has no default.
  * i, j, k   the dimensions I, J, K.
- * x         I x J x K, finite. Values in host memory may be of any size: they are scaled by a power of two where their
- *           squares might overflow or vanish. In device memory (device.h) the largest |value| is between 1e-9 and
- *           1e9 (f32), 1e-30 and 1e30 (f64), or the caller scales.
+ * x         I x J x K, finite. Values may be of any size: they are scaled by a power of two where their squares might
+ *           overflow or vanish.
  * lambda    out: rank weights >= 0, descending; infinite where the precision cannot hold a weight.
  * a, b, c   out: I x rank, J x rank, K x rank, with columns of unit length. With HOT_CPD_GIVEN also the start.
  * report    out; or NULL.

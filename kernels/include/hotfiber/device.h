@@ -38,14 +38,14 @@ typedef enum hot_memory {
  *   - hot_cpd_f32 and hot_cpd_f64 have options.fits and the report in device memory, too. They wait for the stream
  *     where the host decides what comes next: between iterations unless options.tolerance is HOT_ZERO, and with the
  *     start HOT_CPD_HOSVD. Where they do not wait, a tensor that holds NaN or Inf is no error: weights, factors, fits
- *     and the report's fit and norm are NaN. Nor are they scaled: the values must be in the range that cpd.h gives.
+ *     and the report's fit and norm are NaN; and a copy of the tensor is made, scaled or not.
  *     hot_mttkrp_tensor_create_* waits; products with that tensor are queued one behind the other, whatever their
  *     streams, but for those that are captured, which the graphs must keep in order.
  *   - a call may be captured into a CUDA graph, unless it waits. Small tables of captured calls are kept until the
  *     context is destroyed; it must live longer than the graph.
  *   - what only the GPU knows is found in the outputs (flags), as with host arrays, or is the status of
  *     hot_context_wait. A call is not cancelled once it is queued, and reports no progress.
- *   - results are those of the same call on host arrays, bit by bit (of cpd, in that range); with
+ *   - results are those of the same call on host arrays, bit by bit; with
  *     hot_tridiag_options.absolute within it.
  *   - there is no way back to the CPU: a call that the GPU cannot do fails.
  * An array that lies elsewhere is HOT_ERROR_ARGUMENT with its name, in either state.
