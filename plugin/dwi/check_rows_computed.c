@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check_rows.h"
-#include "symmetric.h"
+#include "common/linear.h"
 
 enum { SHELL_MIN = 6, FOUND_MAX = 3 };
 static const double dark = 0.05; /* of a voxel's mean: less has no logarithm worth taking */

@@ -65,6 +65,8 @@ def error(a):
 done = run("denoise", "-i", "noisy.nii", "-o", "clean.nii", "--noise", "noise.nii")
 check(b"standard deviation" in done.stderr, "the noise is printed: " + done.stderr.decode())
 clean, noise, data = image("clean.nii"), image("noise.nii"), image("noisy.nii")
+told = "standard deviation %.4g in the mean over %d voxels" % (noise[noise > 0].mean(dtype=float), (noise > 0).sum())
+check(told.encode() in done.stderr, "%s: %s" % (told, done.stderr.decode()))
 check(clean.shape == data.shape and noise.shape == size, "sizes stay")
 check(np.allclose(nib.load("clean.nii").affine, affine) and np.allclose(nib.load("noise.nii").affine, affine),
       "the grid stays")

@@ -105,6 +105,8 @@ class Tree:
                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
             names = listed.split("\0")[:-1]
         except (OSError, subprocess.CalledProcessError):
+            names = []
+        if not names:  # no git, or a copy in a folder that git ignores
             names = [str(path.relative_to(self.source)) for path in sorted(self.source.rglob("*")) if not str(
                 path.relative_to(self.source)).startswith(("build", ".", "out/", "shared/"))]
         return [name for name in names if (self.source / name).is_file()]

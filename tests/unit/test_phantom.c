@@ -163,11 +163,35 @@ static void test_score(void)
     hot_context_destroy(&context);
 }
 
+/* The noise of a slice is s0 over its SNR: of the conditions each has its own, elsewhere all have the first. */
+static void test_sigma(void)
+{
+    static const double snr[] = {20, 40, INFINITY};
+    hot_context *context = NULL;
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
+    for (int layout = 0; layout < 2; layout++) {
+        const hot_phantom_options options = {
+            .size = sizeof options, .voxels = 5, .snr = snr, .snr_count = 3, .s0 = 500,
+            .layout = layout ? HOT_PHANTOM_MIXTURE : HOT_PHANTOM_CONDITIONS};
+        hot_phantom *phantom = NULL;
+        CHECK(hot_phantom_create(context, &options, &phantom) == HOT_OK, "%s", hot_context_message(context));
+        CHECK_NEAR(hot_phantom_sigma(phantom, 0), 25, 1e-12, "layout %d, first slice", layout);
+        CHECK_NEAR(hot_phantom_sigma(phantom, 1), layout ? 25 : 12.5, 1e-12, "layout %d, second slice", layout);
+        CHECK_NEAR(hot_phantom_sigma(phantom, 2), layout ? 25 : 0, 1e-12, "layout %d, without noise", layout);
+        CHECK_NEAR(hot_phantom_sigma(phantom, 3), 25, 1e-12, "layout %d, beyond the last", layout);
+        hot_phantom_destroy(&phantom);
+    }
+    CHECK(hot_phantom_sigma(NULL, 0) == 0 && !hot_phantom_dwi(NULL) && !hot_phantom_truth(NULL) &&
+              !hot_phantom_tissue_map(NULL), "no phantom");
+    hot_context_destroy(&context);
+}
+
 int main(void)
 {
     test_random();
     test_starved();
     test_refusals();
     test_score();
+    test_sigma();
     HOT_TEST_END();
 }

@@ -97,6 +97,59 @@ int main(void)
     }
     hot_scene_destroy(&next);
 
+    /* tensors and directions go together: where nothing says where they lie, and where they lie the same; not half a
+     * voxel apart. */
+    static const double mm = 2;
+    static const struct { hot_space space; double moved; int together; } pairs[] = {
+        {HOT_SPACE_UNKNOWN, 0, 1}, {HOT_SPACE_RAS, 0, 1}, {HOT_SPACE_RAS, 0.49 * 2, 1}, {HOT_SPACE_RAS, 0.51 * 2, 0}};
+    for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
+        static float values[VOXELS * ROW], peaks[VOXELS * 3];
+        static const char *const both[] = {"pair.nrrd", "pair_peaks.nrrd"};
+        hot_tensor_field *tensors = NULL;
+        hot_fiber_field *fibers = NULL;
+        hot_grid grid = scene_grid(N, N, N);
+        for (int d = 0; d < 3; d++)
+            grid.to_world[d][d] = mm;
+        grid.space = pairs[p].space;
+        for (int v = 0; v < VOXELS; v++)
+            values[v * ROW] = values[v * ROW + 1] = peaks[3 * v] = 1;
+        CHECK(hot_tensor_field_create(context, &grid, 2, "adc", values, &tensors) == HOT_OK &&
+                  hot_tensor_field_save(context, tensors, both[0]) == HOT_OK, "%s", hot_context_message(context));
+        grid.to_world[1][3] += pairs[p].moved;
+        CHECK(hot_fiber_field_create(context, &grid, 1, peaks, &fibers) == HOT_OK &&
+                  hot_fiber_field_save(context, fibers, both[1]) == HOT_OK, "%s", hot_context_message(context));
+        CHECK((hot_scene_load(context, both, 2, NULL, &next) == HOT_OK) == pairs[p].together &&
+                  (next != NULL) == pairs[p].together, "pair %zu: %s", p, hot_context_message(context));
+        CHECK(pairs[p].together || strstr(hot_context_message(context), "lie up to 1.02 mm apart"), "%s",
+              hot_context_message(context));
+        hot_scene_destroy(&next);
+        hot_tensor_field_destroy(&tensors);
+        hot_fiber_field_destroy(&fibers);
+        remove(both[0]);
+        remove(both[1]);
+    }
+
+    /* of diffusion data the first volume with b=0, whole: more voxels than are read at a time, of unequal sides */
+    enum { DX = 19, DY = 13, DZ = 11, ALL = DX * DY * DZ, VOLUMES = 5 };
+    static float signals[VOLUMES * ALL];
+    static const double b[VOLUMES] = {1000, 1000, 0, 0, 1000};
+    static const double gradients[3 * VOLUMES] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    static const char *const data[] = {"data.nrrd"};
+    const hot_grid whole = scene_grid(DX, DY, DZ);
+    hot_dwi *dwi = NULL;
+    for (int i = 0; i < VOLUMES * ALL; i++)
+        signals[i] = (float)(1 + i % 4999);
+    CHECK(hot_dwi_create(context, &whole, VOLUMES, b, gradients, signals, &dwi) == HOT_OK &&
+              hot_dwi_save(context, dwi, data[0]) == HOT_OK && hot_scene_load(context, data, 1, NULL, &next) == HOT_OK,
+          "%s", hot_context_message(context));
+    const hot_view_volume *shown = next ? hot_scene_volume(next, "data") : NULL;
+    CHECK(shown && shown->values, "an image of the data");
+    for (int v = 0; v < ALL && shown && shown->values; v++)
+        CHECK_NEAR(shown->values[v], signals[2 * ALL + v], 0, "voxel %d of the data", v);
+    hot_scene_destroy(&next);
+    hot_dwi_destroy(&dwi);
+    remove(data[0]);
+
     /* an image is added as the background and shown */
     CHECK(hot_scene_open_dropped(context, scene, NULL, image, 1, &state, &next) == HOT_OK, "%s",
           hot_context_message(context));

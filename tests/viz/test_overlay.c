@@ -479,9 +479,74 @@ static void test_whole(hot_context *context)
     hot_text_destroy(context, &on.text);
 }
 
+/* How much ink a triangle has in the picture of letters, whose places there differ from one font to the next. */
+static double ink_of(const hot_overlay_mesh *mesh, const hot_overlay_vertex *corner)
+{
+    const double u0 = fmin(corner[0].u, fmin(corner[1].u, corner[2].u)) * mesh->atlas_width;
+    const double u1 = fmax(corner[0].u, fmax(corner[1].u, corner[2].u)) * mesh->atlas_width;
+    const double v0 = fmin(corner[0].v, fmin(corner[1].v, corner[2].v)) * mesh->atlas_height;
+    const double v1 = fmax(corner[0].v, fmax(corner[1].v, corner[2].v)) * mesh->atlas_height;
+    double sum = 0;
+    for (int y = (int)round(v0); u0 >= 0 && y < (int)round(v1); y++)
+        for (int x = (int)round(u0); x < (int)round(u1); x++)
+            sum += (1 + x - round(u0)) * mesh->atlas[y * mesh->atlas_width + x];
+    return sum;
+}
+
+static int draw_the_same(const hot_overlay_mesh *a, const hot_overlay_mesh *b)
+{
+    int same = a->count == b->count;
+    for (size_t v = 0; v < a->count && same; v++)
+        same = a->vertices[v].x == b->vertices[v].x && a->vertices[v].y == b->vertices[v].y &&
+               memcmp(a->vertices[v].rgba, b->vertices[v].rgba, 4) == 0 &&
+               (v % 3 || ink_of(a, &a->vertices[v]) == ink_of(b, &b->vertices[v]));
+    return same;
+}
+
+/* Words about a voxel are kept while it is looked at: another voxel, data or scene has its own, as in an overlay that
+ * has drawn nothing before. */
+static void test_kept_words(hot_context *context)
+{
+    static stage on, other;
+    uint64_t seed = 4;
+    const hot_grid grid = any_grid(1, &seed);
+    hot_overlay *kept = NULL;
+    set_stage(context, &grid, &on);
+    set_stage(context, &grid, &other);
+    for (int v = 0; v < VOXELS; v++) {
+        on.tensors[16 * v + 1] = (float)(1 + v % 13);
+        other.peaks[3 * MOST * v + 3] = 0.5f;
+    }
+    on.state.show_annotations = on.state.show_values = 1;
+    CHECK(hot_overlay_create(context, &kept) == HOT_OK, "create");
+    for (int step = 0; step < 7; step++) {
+        const hot_scene *scene = step == 4 ? other.scene : on.scene;
+        const hot_overlay_mesh *mesh = NULL, *wanted = NULL;
+        hot_overlay *fresh = NULL;
+        if (step >= 1 && step <= 3)
+            on.state.voxel[step - 1]++;
+        if (step == 6) { /* the file was read again, in the same place */
+            for (int v = 0; v < VOXELS; v++)
+                on.tensors[16 * v + 1] = 77;
+            on.scene->file_stamp++;
+        }
+        CHECK(hot_overlay_create(context, &fresh) == HOT_OK &&
+                  hot_overlay_build(kept, scene, &on.state, 900, 700, &mesh) == HOT_OK &&
+                  hot_overlay_build(fresh, scene, &on.state, 900, 700, &wanted) == HOT_OK, "%s",
+              hot_context_message(context));
+        CHECK(mesh->count > 1000 && draw_the_same(mesh, wanted), "step %d: old words", step);
+        hot_overlay_destroy(&fresh);
+    }
+    hot_overlay_destroy(&kept);
+    clear_stage(&on);
+    clear_stage(&other);
+    hot_text_destroy(context, &on.text);
+    hot_text_destroy(context, &other.text);
+}
+
 int main(void)
 {
     static void (*const tests[])(hot_context *) = {test_orientation, test_scale, test_crosshair, test_numbers,
-                                                   test_panels, test_whole, NULL};
+                                                   test_panels, test_whole, test_kept_words, NULL};
     return scene_run_tests(tests);
 }
