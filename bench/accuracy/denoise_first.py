@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--size", default="20,10,10")
     options = parser.parse_args()
     hot = os.path.abspath(options.hotfiber)
-    print("| phantom | acquisition | as they are | denoised | difference | its standard error |\n|" + " --- |" * 6)
+    print("| phantom | acquisition | original | denoised | difference | its standard error |\n|" + " --- |" * 6)
     seed = options.seed
     for layout, tissue_words in LAYOUTS:
         for scheme, words in SCHEMES:
