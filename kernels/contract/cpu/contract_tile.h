@@ -137,7 +137,7 @@ static int TILE(is_square)(const hot_tile *tile)
 typedef struct TILE(division) {
     size_t max_rows, max_columns; /* of a tile */
     size_t b_panel;
-    size_t down, high, highs;     /* tiles below one another, the first `highs` of `high` rows, the others of one less */
+    size_t down, high, highs;     /* tiles below one another, the first `highs` of `high` rows, the rest of one less */
     size_t group;                 /* items that are processed together */
 } TILE(division);
 
