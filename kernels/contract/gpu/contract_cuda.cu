@@ -417,6 +417,21 @@ size_t extent_of(const hot_contract_plan *one, const hot_contract_plan *plan, in
     return each ? (count - 1) * hot_group_stride(&plan->item, operand) + each : 0;
 }
 
+/* The operands' arrays on the device in one allocation, each of at least one value. */
+hot_status allocate_operands(hot_context *context, const size_t bytes[3], size_t least, char **memory, char **device)
+{
+    hot_arena arena = {NULL, 0};
+    hot_status status = HOT_OK;
+    for (int pass = 0; pass < 2 && status == HOT_OK; pass++) { /* the size, then the arrays */
+        for (int o = 0; o < 3; o++)
+            device[o] = (char *)hot_arena_alloc(&arena, std::max(bytes[o], least));
+        if (pass == 0)
+            status = hot_cuda_status(context, cudaMalloc((void **)memory, arena.used), "memory for operands");
+        arena = hot_arena{*memory, 0};
+    }
+    return status;
+}
+
 /* Any strides, and single large items: each operand is copied as it lies, from its first value to its last, on the
  * first GPU, without overlap of copies and kernels. A batch along one axis is divided where it is larger than half of
  * the GPU's memory or 1 GiB; one along several axes must fit. */
@@ -428,8 +443,7 @@ hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
     hot_contract_plan part = *plan;
     const void *const host[3] = {plan->a, plan->b, plan->c};
     size_t available = 0, total = 0, most = divisible ? plan->item.total : 1, each = 0;
-    char *memory = NULL, *device[3];
-    hot_arena arena = {NULL, 0};
+    char *memory = NULL, *device[3] = {NULL, NULL, NULL};
     hot_status status = hot_cuda_status(context, cudaMemGetInfo(&available, &total), "free memory");
     available = std::min<size_t>(available / 2, (size_t)1 << 30);
     for (int o = 0; o < 3; o++)
@@ -440,13 +454,9 @@ hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
         return o != HOT_OPERAND_C && !reads ? 0 : divisible ? extent_of(&one, plan, o, count)
                                                             : hot_contract_extent(plan, o);
     };
-    for (int pass = 0; pass < 2 && status == HOT_OK; pass++) { /* the size, then the arrays */
-        for (int o = 0; o < 3; o++)
-            device[o] = (char *)hot_arena_alloc(&arena, std::max<size_t>(values(o, most), 1) * size);
-        if (pass == 0)
-            status = hot_cuda_status(context, cudaMalloc((void **)&memory, arena.used), "memory for operands");
-        arena = hot_arena{memory, 0};
-    }
+    const size_t bytes[3] = {values(0, most) * size, values(1, most) * size, values(2, most) * size};
+    if (status == HOT_OK)
+        status = allocate_operands(context, bytes, size, &memory, device);
     /* Gaps between values of C keep what they hold: then C is copied there whatever beta is. */
     const bool c_comes = plan->beta != 0 || hot_contract_extent(plan, HOT_OPERAND_C) !=
                                                 plan->row.total * plan->column.total * plan->item.total;

@@ -14,6 +14,23 @@ static __global__ void sweep(float *memory, size_t count)
         memory[i] = memory[i] * .5f + 1;
 }
 
+/* The sum of the absolute values of C. */
+static hot_status sum_result(hot_context *context, const hot_contract_plan *plan, const void *device, size_t values,
+                             double *sum)
+{
+    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
+    void *back = hot_context_alloc(context, values, size);
+    *sum = 0;
+    if (!back)
+        return HOT_ERROR_MEMORY;
+    const hot_status status =
+        hot_cuda_status(context, cudaMemcpy(back, device, values * size, cudaMemcpyDeviceToHost), "contraction");
+    for (size_t i = 0; i < values && status == HOT_OK; i++)
+        *sum += plan->f64 ? fabs(((double *)back)[i]) : fabs((double)((float *)back)[i]);
+    hot_context_free(context, back);
+    return status;
+}
+
 extern "C" hot_status hot_contract_cuda_time(hot_context *context, const hot_contract_plan *plan, double seconds,
                                              double *median, double *sum)
 {
@@ -25,7 +42,6 @@ extern "C" hot_status hot_contract_cuda_time(hot_context *context, const hot_con
     cudaEvent_t begin = NULL, end = NULL;
     int count = 0;
     const void *const host[3] = {plan->a, plan->b, plan->c};
-    void *back = NULL;
     hot_contract_plan there = *plan;
     hot_status status = HOT_OK;
     for (int o = 0; o < 3 && status == HOT_OK; o++) {
@@ -46,15 +62,9 @@ extern "C" hot_status hot_contract_cuda_time(hot_context *context, const hot_con
     there.a = device[0], there.b = device[1], there.c = device[2];
     if (status == HOT_OK)
         status = hot_contract_launch(context, &there, NULL, NULL);
-    back = status == HOT_OK ? hot_context_alloc(context, values[2], size) : NULL;
-    if (status == HOT_OK && !back)
-        status = HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(back, device[2], values[2] * size, cudaMemcpyDeviceToHost),
-                                 "contraction");
     *sum = 0;
-    for (size_t i = 0; i < values[2] && status == HOT_OK; i++)
-        *sum += plan->f64 ? fabs(((double *)back)[i]) : fabs((double)((float *)back)[i]);
+    if (status == HOT_OK)
+        status = sum_result(context, plan, device[2], values[2], sum);
     while (status == HOT_OK && count < MOST && (count < 5 || elapsed < 1e3 * seconds)) {
         sweep<<<1024, 256>>>(dirt, cache / sizeof(float));
         cudaEventRecord(begin);
@@ -70,7 +80,6 @@ extern "C" hot_status hot_contract_cuda_time(hot_context *context, const hot_con
         std::sort(times, times + count);
         *median = 1e-3 * times[count / 2];
     }
-    hot_context_free(context, back);
     for (int o = 0; o < 3; o++)
         cudaFree(device[o]);
     cudaFree(dirt);

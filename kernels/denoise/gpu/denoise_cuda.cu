@@ -318,6 +318,28 @@ hot_status place_slab(gpu *g, size_t begin, size_t available)
     return status == HOT_OK && g->here ? use_arrays(g) : status;
 }
 
+/* Copies the last slices, given ... finished - 1, back and frees the slab. */
+hot_status end_slab(gpu *g, size_t given, size_t finished, hot_status status)
+{
+    if (g->here) {
+        hot_device_release(g->context, g->slab);
+        g->slab = NULL;
+        return status;
+    }
+    if (status == HOT_OK)
+        status = give(g, given, finished);
+    for (int k = 0; k < PIECES && status == HOT_OK; k++)
+        status = deliver(g, (g->down.next + k) % PIECES);
+    cudaStreamSynchronize(g->up.stream);
+    cudaStreamSynchronize(g->down.stream);
+    cudaStreamSynchronize(g->stream);
+    for (int k = 0; k < PIECES; k++)
+        g->down.bytes[k] = 0;
+    cudaFree(g->slab);
+    g->slab = NULL;
+    return status;
+}
+
 template <bool C> hot_status do_slab(gpu *g, double from, double to)
 {
     const denoise_args *args = g->args;
@@ -356,23 +378,7 @@ template <bool C> hot_status do_slab(gpu *g, double from, double to)
         if (status == HOT_OK && !g->here)
             status = hot_context_progress(g->context, "denoising", from + (to - from) * done);
     }
-    if (g->here) {
-        hot_device_release(g->context, g->slab);
-        g->slab = NULL;
-        return status;
-    }
-    if (status == HOT_OK)
-        status = give(g, given, finished);
-    for (int k = 0; k < PIECES && status == HOT_OK; k++)
-        status = deliver(g, (g->down.next + k) % PIECES);
-    cudaStreamSynchronize(g->up.stream);
-    cudaStreamSynchronize(g->down.stream);
-    cudaStreamSynchronize(g->stream);
-    for (int k = 0; k < PIECES; k++)
-        g->down.bytes[k] = 0;
-    cudaFree(g->slab);
-    g->slab = NULL;
-    return status;
+    return end_slab(g, given, finished, status);
 }
 
 hot_status open(gpu *g)

@@ -2,14 +2,12 @@
  *
  * One thread at a time may use a context; different contexts may be used at once, and share nothing. The library never
  * prints, exits or aborts. Results depend on nothing else of the process: calls run in the C locale and the default
- * floating-point environment (no traps, rounding to nearest, denormals kept), in all their threads, and leave the
- * caller's as they were. Only plain arithmetic on single values (hot_symtensor_value_f64 and its like) runs in the
- * caller's environment.
- * A process may fork and go on with its contexts in the child, on the CPU. Where the fork came from inside a callback
- * of a computing thread, or from a thread beside others that has not called the library before, the child's calls use
- * one thread each.
- * A context that has computed on a GPU keeps device memory and pinned memory for its next call
- * until it is destroyed. */
+ * floating-point environment (no traps, rounding to nearest, denormals kept), in all their threads, and restore the
+ * caller's. Only plain arithmetic on single values (hot_symtensor_value_f64 and its like) runs in the caller's
+ * environment. A process may fork and use its contexts in the child, on the CPU. If it forks inside a callback of a
+ * computing thread, or from one of several threads that has not called the library before, the child's calls use one
+ * thread each. A context that has computed on a GPU keeps device memory and pinned memory for its next call until it is
+ * destroyed. */
 #ifndef HOTFIBER_CONTEXT_H
 #define HOTFIBER_CONTEXT_H
 
@@ -22,13 +20,12 @@
 extern "C" {
 #endif
 
-/* ---- The rule of all pointers ---------------------------------------------------------------------------------
- * A pointer that must not be NULL and is NULL makes a function fail with HOT_ERROR_ARGUMENT, and hot_context_parameter
- * names it; without a context that is the status alone. Functions without a status return what they return of nothing:
- * NULL, 0, "", NaN. Arrays without elements may be NULL. A mask that is NULL is all voxels.
- * Objects go with hot_..._destroy(&object), which sets the pointer to NULL; structs of the caller's that a function has
- * filled are emptied with hot_..._free(&struct). Both accept NULL, and a pointer to NULL. What a context has made needs
- * it until then.
+/* ---- The rule of all pointers --------------------------------------------------------------------------------- A
+ * pointer that must not be NULL and is NULL makes a function fail with HOT_ERROR_ARGUMENT, and hot_context_parameter
+ * names it; without a context only the status tells. Functions without a status then return NULL, 0, "" or NaN. Arrays
+ * without elements may be NULL. A mask that is NULL is all voxels. Objects go with hot_..._destroy(&object), which sets
+ * the pointer to NULL; structs of the caller's that a function has filled are emptied with hot_..._free(&struct). Both
+ * accept NULL, and a pointer to NULL. Objects need the context that made them until then.
  *
  * ---- The rule of all options structs ---------------------------------------------------------------------------
  * They begin with their own size, and zero in every other field is the default:
@@ -37,8 +34,8 @@ extern "C" {
  *     options.order = 4;
  *
  * A pointer to one may be NULL: all defaults. A size that this library does not know, 0 among them, is
- * HOT_ERROR_ARGUMENT, as is a number out of its bounds; so is a negative one where nothing else is said.
- * Where 0 itself can be meant (no threshold, plain weights) HOT_ZERO says so: exactly 0, or none. */
+ * HOT_ERROR_ARGUMENT, as is a number out of its bounds; so is a negative number, unless documented otherwise. HOT_ZERO
+ * means exactly 0, or none (no threshold, plain weights). */
 enum { HOT_ZERO = -1073741824 /* the same number as an int, a float and a double */ };
 
 /* A struct with its size set and all else zero: HOT_..._INIT of every struct that begins with its size. */
@@ -76,9 +73,9 @@ typedef struct hot_context_options {
     size_t size;         /* sizeof(hot_context_options): later versions may add fields */
     hot_device device;   /* default HOT_DEVICE_AUTO */
     int device_number;   /* the GPU to use, counted from 0; HOT_ALL_GPUS = all GPUs share the work */
-    int threads;         /* CPU threads; 0 = as many as the machine has. Where the system does not let so many be
-                            started, a call uses those that it gets, with a note; what is seen by trying, so another
-                            process that takes the last ones in that moment can still end this one (libgomp exits) */
+    int threads;         /* CPU threads; 0 = all of the machine's. If the system refuses to start that many, a call uses
+                            those that it gets, with a note. The limit is found by trying, so another process that takes
+                            the last threads in that moment can still end this one (libgomp exits) */
     uint64_t seed;       /* of all random numbers */
     /* Allocator; NULL = malloc and free. `allocate` may return NULL; memory need not be zeroed. Called from the
      * thread that calls the library only, in the library's locale and floating-point environment. */
@@ -126,11 +123,11 @@ HOT_API void hot_context_cancel(hot_context *context);
  * that uses the context, between its calls; what cancels from then on counts. NULL is accepted. */
 HOT_API void hot_context_resume(hot_context *context);
 
-/* What the options say: CPU threads (at least 1), the device, its number, and the seed. */
+/* The options' values: CPU threads (at least 1), the device, its number, and the seed. */
 HOT_API int hot_context_threads(const hot_context *context);
 HOT_API hot_device hot_context_device(const hot_context *context);
 HOT_API int hot_context_device_number(const hot_context *context);
-/* What has been used so far: HOT_DEVICE_CUDA once a kernel has run on a GPU, else the CPU (or the reference). */
+/* The device used so far: HOT_DEVICE_CUDA once a kernel has run on a GPU, else the CPU (or the reference). */
 HOT_API hot_device hot_context_device_used(const hot_context *context);
 HOT_API uint64_t hot_context_seed(const hot_context *context);
 
@@ -157,7 +154,7 @@ HOT_API hot_status hot_context_blame(hot_context *context, hot_status status, co
 /* Appends "; <text>" to the message, to say where the failure occurred, and returns `status`. */
 HOT_API hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);
 
-/* Sends one line to the log; control characters of what it quotes are escaped. */
+/* Sends one line to the log; control characters in its arguments are escaped. */
 HOT_API void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...) HOT_PRINTF(3, 4);
 
 /* Reports progress of `stage`: HOT_OK, or HOT_ERROR_CANCELLED with the message set if the call is cancelled. For the

@@ -49,7 +49,7 @@ typedef struct hot_denoise_options {
  * noise      out: one float per voxel (the same slices), the standard deviation of the noise in the unit of the signals
  *            (of complex data: of the real and of the imaginary part), 0 outside the mask, NaN where no window could
  *            separate signal and noise; or NULL. On a GPU its square is a float: noise below 1e-19 or above 1e19 is
- *            given as 0 or Inf there, and signals are to be scaled first.
+ *            given as 0 or Inf there: scale such signals first.
  *
  * A voxel with NaN or Inf in any volume is copied unchanged and counts as 0 in the windows of its neighbours. The
  * caller owns all arrays. Results do not depend on the number of threads; those of GPU and CPU differ by less than 1e-5

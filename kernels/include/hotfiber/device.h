@@ -29,8 +29,8 @@ typedef enum hot_memory {
  *
  * With HOT_MEMORY_DEVICE
  *   - the arrays that have an element or a row per item of the batch, inputs and outputs, are in device memory, with
- *     the shapes and strides that the functions document. What a call has once for all items stays in host memory and
- *     may be freed when the call returns: options, schemes, responses, starting vectors, a basis. An array at an
+ *     the shapes and strides that the functions document. Arguments that are shared by all items stay in host memory
+ *     and may be freed when the call returns: options, schemes, responses, starting vectors, a basis. An array at an
  *     address that is no multiple of 16, or whose rows have gaps, is copied on the GPU first.
  *   - a call does what has to be done on the host, queues copies and kernels on the stream and returns. It neither
  *     waits for the GPU nor allocates from the driver once a call of its size has been made: working memory comes, in
@@ -53,11 +53,11 @@ typedef enum hot_memory {
  * The context's device must be HOT_DEVICE_CUDA or HOT_DEVICE_AUTO, its device_number 0 or more; that GPU becomes the
  * calling thread's current one. Changing the stream does not wait: work of two streams on one context may overlap.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DEVICE (no GPU, a build without CUDA), HOT_ERROR_MEMORY. The state is then as
- * before. Arrays and stream stay the caller's and must live until the GPU has done what was queued. Threads: as any
+ * before. Arrays and stream stay the caller's and must live until the GPU has finished the queued work. Threads: as any
  * call with this context; several contexts may share a GPU and a stream. */
 HOT_API hot_status hot_context_set_memory(hot_context *context, hot_memory memory, void *stream);
 
-/* What was set; *stream (may be NULL) is NULL with HOT_MEMORY_HOST. */
+/* Returns the current setting; *stream (may be NULL) is NULL with HOT_MEMORY_HOST. */
 HOT_API hot_memory hot_context_memory(const hot_context *context, void **stream);
 
 /* Waits for the stream. HOT_OK when all that was queued on it has succeeded, also at once with HOT_MEMORY_HOST; else

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What is held not to be negative. */
+/* The values that must not be negative. */
 typedef enum hot_constraint {
     HOT_CONSTRAINT_NONNEGATIVE = 0, /* amounts of tissues, and the tensor's form in a set of directions */
     HOT_CONSTRAINT_NONE,            /* nothing: plain least squares */
@@ -20,7 +20,7 @@ typedef enum hot_constraint {
 typedef struct hot_msmt_problem {
     size_t size;          /* sizeof(hot_msmt_problem) */
     int order;            /* of the tensor: 2, 4, 6 or 8 */
-    size_t tissues;       /* isotropic ones beside it: 0 to 8 */
+    size_t tissues;       /* further, isotropic tissues: 0 to 8 */
     size_t rows;          /* measurements per voxel */
     const double *design; /* rows x (terms + tissues): the signal of each unique value of the packed tensor
                              ((order + 1)(order + 2) / 2 terms), then of one unit of each tissue */
@@ -45,8 +45,7 @@ typedef struct hot_msmt_problem {
  * flags      out: count bytes, 1 where a signal is NaN or infinite (outputs 0); or NULL.
  *
  * The caller owns all arrays. Results do not depend on the number of threads.
- * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no unknown can be told from the signals), HOT_ERROR_MEMORY,
- * HOT_ERROR_CANCELLED.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (the signals determine no unknown), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
  * Source: Jeurissen et al. 2014, multi-tissue constrained spherical deconvolution. */
 HOT_API hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *problem, size_t count,
                                 const float *signals, size_t signal_stride, const uint8_t *mask, float *tensors,

@@ -69,7 +69,7 @@ HOT_API hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options
  *              random with the context's seed. With NULL and HOT_ALL_PAIRS, rounds of random starts follow until a
  *              round finds no new pair and the numbers of maxima, saddles and minima agree with the Euler
  *              characteristic of the sphere.
- * start_count  0 (with starts NULL) = as many as the order and dimension need, plus a scan of the sphere for dim 3. In
+ * start_count  0 (with starts NULL) = a default for the order and dimension, plus a scan of the sphere for dim 3. In
  *              a test with 30,000 random tensors of order 4, 6 and 8 one maximum was missed.
  * pairs        out: count x max_pairs x (dim + 3): lambda, x_1 ... x_dim, residual, kind (1 local maximum, -1 local
  *              minimum, 0 saddle or degenerate), by descending lambda; unused rows are NaN. For even orders x and -x

@@ -42,11 +42,11 @@ HOT_API void hot_symtensor_hessian_f64(int order, int dim, const double *tensor,
 HOT_API void hot_symtensor_values_f64(int order, int dim, const double *tensor, size_t count, const double *x,
                                       double *values);
 
-/* ---- Spherical harmonics (dimension 3, even order) ---------------------------------------------------------
- * Real, orthonormal harmonics of even degree l = 0, 2, ..., order, in MRtrix's convention: (l, m) has the index
- * l(l+1)/2 + m, m = -l ... l; m < 0 is sqrt(2) Im, m > 0 is sqrt(2) Re of the complex harmonic of |m|, with the
- * Condon-Shortley phase (-1)^m. There are (order + 1)(order + 2) / 2 of them, as many as values of a packed tensor, and
- * both bases span the same functions on the sphere. */
+/* ---- Spherical harmonics (dimension 3, even order) --------------------------------------------------------- Real,
+ * orthonormal harmonics of even degree l = 0, 2, ..., order, in MRtrix's convention: (l, m) has the index l(l+1)/2 + m,
+ * m = -l ... l; m < 0 is sqrt(2) Im, m > 0 is sqrt(2) Re of the complex harmonic of |m|, with the Condon-Shortley phase
+ * (-1)^m. There are (order + 1)(order + 2) / 2 of them, the number of values of a packed tensor, and both bases span
+ * the same functions on the sphere. */
 
 /* Evaluates the harmonics at unit vectors: values[p * terms + i] is harmonic i at directions[3 * p], with terms =
  * (order + 1)(order + 2) / 2. directions: count x 3. Errors: HOT_ERROR_ARGUMENT. */

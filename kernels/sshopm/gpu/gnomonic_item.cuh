@@ -49,6 +49,46 @@ static __device__ __forceinline__ float2 gnomonic_project(const hot_sshopm_args 
     return make_float2(p[0] * inverse, p[1] * inverse);
 }
 
+/* A tensor's values lane, lane + 32 ... into a, by a warp; returns whether all are finite. *largest: of |value| * times
+ * (the multiplicities), 2^10 times smaller, the same for all lanes. */
+template <int ORDER>
+static __device__ __forceinline__ int gnomonic_read(const float *from, const float *times, float *a, float *largest)
+{
+    using G = gnomonic<ORDER>;
+    const int lane = threadIdx.x % 32;
+    int finite = 1;
+    float most = 0;
+    HOT_UNROLL
+    for (int r = 0; r < (G::UNIQUE + 31) / 32; r++) {
+        int i = lane + 32 * r;
+        a[r] = i < G::UNIQUE ? from[i] : 0;
+        finite &= fabsf(a[r]) <= 3.402823466e38f;
+        most = fmaxf(most, fabsf(a[r]) * 0x1p-10f * times[r]);
+    }
+    finite = __all_sync(0xffffffffu, finite);
+    HOT_UNROLL
+    for (int step = 16; step; step /= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+    *largest = most;
+    return finite;
+}
+
+/* Whether a tensor that gnomonic_read has read is zero. */
+template <int ORDER> static __device__ __forceinline__ int gnomonic_is_zero(const float *a)
+{
+    int zero = 1;
+    HOT_UNROLL
+    for (int r = 0; r < (gnomonic<ORDER>::UNIQUE + 31) / 32; r++)
+        zero &= a[r] == 0;
+    return __all_sync(0xffffffffu, zero);
+}
+
+/* Whether a tensor is not iterated in the projection: zero, with NaN or Inf, or at the ends of float's range. */
+static __device__ __forceinline__ int gnomonic_is_odd(int finite, float largest)
+{
+    return !finite || !(largest > 0x1p-120f) || !(largest < 0x1p120f);
+}
+
 /* The shift of a tensor, scaled, in shared memory: by a warp, the same for all lanes. */
 template <int ORDER>
 static __device__ __forceinline__ float gnomonic_shift(const gnomonic_constants &constants, const float *tensor)

@@ -78,6 +78,43 @@ template <int ORDER> struct gnomonic_slots {
     uint32_t place[GNOMONIC_SLOTS];                   /* which of the warp's tensors */
 };
 
+/* The results of a warp's starts on a tensor that is not iterated in the projection. */
+template <int ORDER, bool SHIFTED>
+static __device__ __forceinline__ void
+gnomonic_store_odd(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
+                   size_t tensor, int finite, int zero, float largest)
+{
+    const int lane = threadIdx.x % 32;
+    for (size_t start = share.start + lane; start < share.start + share.starts; start += 32) {
+        if (!finite || zero)
+            store_special<float>(args, finite ? 1 : 2, tensor, start);
+        else
+            gnomonic_fallback<ORDER, SHIFTED>(args, constants, tensor, start, largest > 1 ? 0x1p-120f : 0x1p126f);
+    }
+}
+
+/* The coefficients of a tensor's polynomials, those of the lane in sums: the scaled tensor times the matrix. column: the
+ * lane's column of the matrix, if it is kept in registers (`keeps`). */
+template <int ORDER>
+static __device__ __forceinline__ void gnomonic_coefficients(const gnomonic_constants &constants, const float *tensor,
+                                                             const float *column, bool keeps, float *sums)
+{
+    using G = gnomonic<ORDER>;
+    enum { KEEPS = ORDER == 4 };
+    const int lane = threadIdx.x % 32;
+    HOT_UNROLL
+    for (int i = 0; keeps && i < G::UNIQUE; i++)
+        sums[0] = fmaf(tensor[i], column[KEEPS ? i : 0], sums[0]);
+#pragma unroll 15
+    for (int i = 0; !keeps && i < G::UNIQUE; i++) {
+        const float value = tensor[i];
+        HOT_UNROLL
+        for (int r = 0; r < (G::TERMS + 31) / 32; r++)
+            if (lane + 32 * r < G::TERMS)
+                sums[r] = fmaf(value, constants.matrix[i * G::TERMS + lane + 32 * r], sums[r]);
+    }
+}
+
 /* The tensors of a warp: those that can be iterated into slots, the others' results at once. Returns how many slots
  * there are. */
 template <int ORDER, bool SHIFTED>
@@ -101,33 +138,11 @@ static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &ar
         column[KEEPS ? i : 0] = lane < G::TERMS ? constants.matrix[i * G::TERMS + lane] : 0;
     for (uint32_t place = 0; place < share.tensors; place++) {
         const float *from = (const float *)args.tensors + (first + place) * args.stride;
-        float a[(G::UNIQUE + 31) / 32], largest = 0;
-        int finite = 1;
-        HOT_UNROLL
-        for (int r = 0; r < (G::UNIQUE + 31) / 32; r++) {
-            int i = lane + 32 * r;
-            a[r] = i < G::UNIQUE ? from[i] : 0;
-            finite &= fabsf(a[r]) <= 3.402823466e38f;
-            largest = fmaxf(largest, fabsf(a[r]) * 0x1p-10f * times[r]);
-        }
-        finite = __all_sync(0xffffffffu, finite);
-        HOT_UNROLL
-        for (int step = 16; step; step /= 2)
-            largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
-        /* Zero, not finite, or at the ends of float's range. */
-        if (!finite || !(largest > 0x1p-120f) || !(largest < 0x1p120f)) {
-            int zero = 1;
-            HOT_UNROLL
-            for (int r = 0; r < (G::UNIQUE + 31) / 32; r++)
-                zero &= a[r] == 0;
-            zero = __all_sync(0xffffffffu, zero);
-            for (size_t start = share.start + lane; start < share.start + share.starts; start += 32) {
-                if (!finite || zero)
-                    store_special<float>(args, finite ? 1 : 2, first + place, start);
-                else
-                    gnomonic_fallback<ORDER, SHIFTED>(args, constants, first + place, start,
-                                                      largest > 1 ? 0x1p-120f : 0x1p126f);
-            }
+        float a[(G::UNIQUE + 31) / 32], largest;
+        const int finite = gnomonic_read<ORDER>(from, times, a, &largest);
+        if (gnomonic_is_odd(finite, largest)) {
+            gnomonic_store_odd<ORDER, SHIFTED>(args, constants, share, first + place, finite,
+                                               gnomonic_is_zero<ORDER>(a), largest);
             continue;
         }
         float factor = __uint_as_float((254u << 23) - (__float_as_uint(largest) & 0x7f800000u)); /* largest in [1, 2) */
@@ -151,17 +166,7 @@ static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &ar
                         fmaf(shift, multiplicity[G::UNIQUE + lane + 32 * r], a[r] * factor * 0x1p-10f);
             __syncwarp();
         }
-        HOT_UNROLL
-        for (int i = 0; KEEPS && exact && i < G::UNIQUE; i++)
-            sums[0] = fmaf(((const float *)slots->tensor)[i], column[KEEPS ? i : 0], sums[0]);
-#pragma unroll 15
-        for (int i = 0; !(KEEPS && exact) && i < G::UNIQUE; i++) {
-            const float value = ((const float *)slots->tensor)[i];
-            HOT_UNROLL
-            for (int r = 0; r < (G::TERMS + 31) / 32; r++)
-                if (lane + 32 * r < G::TERMS)
-                    sums[r] = fmaf(value, constants.matrix[i * G::TERMS + lane + 32 * r], sums[r]);
-        }
+        gnomonic_coefficients<ORDER>(constants, (const float *)slots->tensor, column, KEEPS && exact, sums);
         float *to = (float *)slots->coefficient[used];
         HOT_UNROLL
         for (int r = 0; r < (G::TERMS + 31) / 32; r++)
