@@ -12,6 +12,7 @@ static const double dark = 0.05; /* of a voxel's mean: less has no logarithm wor
 static const double alike = 0.25; /* of the spread that a volume of a shell has about the shell's mean */
 static const double noiseless = 0.1; /* of the least variance that any combination of a shell's volumes has */
 static const double level_off = 0.1;
+static const double few_patterns = 3.3; /* fibres in a plane have fewer */
 
 typedef struct work {
     const hot_rows *rows;
@@ -140,6 +141,24 @@ static void find_means(const work *w, int set, const char **kind)
     }
 }
 
+static hot_status patterns_without(const hot_rows *rows, size_t i, double *patterns)
+{
+    double variance;
+    hot_rows rest = *rows;
+    size_t *order = hot_context_alloc(rows->context, rows->volumes, sizeof *order);
+    rest.group = hot_context_alloc(rows->context, rows->volumes, sizeof *rest.group);
+    hot_status status = order && rest.group ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t v = 0; v < rows->volumes && status == HOT_OK; v++) {
+        order[v] = v;
+        rest.group[v] = v == i ? -1 : rows->group[v];
+    }
+    if (status == HOT_OK)
+        status = hot_rows_contrast(&rest, order, &variance, patterns);
+    hot_context_free(rows->context, rest.group);
+    hot_context_free(rows->context, order);
+    return status;
+}
+
 static const char *const adc_map = "a map of the diffusivity (ADC)";
 
 /* Maps of the ADC: ln(S0 / S) of a shell's geometric mean explains them (or of all with b > 0), and neither S0 nor S
@@ -175,14 +194,17 @@ static hot_status find_adc(const work *w, int set, const char **kind)
             w->raw[x] = none;
         }
         const fit adc = compare(rows, i, w->sum, 1, 0, 0);
-        double error;
+        double error, patterns;
         if (!(adc.variation < 0.3 && adc.variation < 0.4 * compare(rows, i, w->raw, 1, 0, 0).variation &&
               adc.variation < 0.4 * compare(rows, i, w->few, 1, 0, 0).variation))
             continue;
-        const hot_status status = hot_rows_error(rows, i, kind, &error);
+        hot_status status = hot_rows_error(rows, i, kind, &error);
+        if (status == HOT_OK)
+            status = patterns_without(rows, i, &patterns);
         if (status != HOT_OK)
             return status;
-        if (error > 4 * adc.residual && error > 0.1 * rows->gram[i * n + i]) /* else its row explains it as well */
+        /* Else its row explains it as well, or fibres of few directions make volumes of any kind. */
+        if (error > 2 * adc.residual && (b0 || error > 0.1 * rows->gram[i * n + i]) && patterns > few_patterns)
             kind[i] = adc_map;
     }
     return HOT_OK;

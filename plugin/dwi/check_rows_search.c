@@ -292,8 +292,8 @@ static int differ(const hot_rows *rows)
  * misfit is at stake, without noise. So the error of prediction must fall by a share of what directions make of the
  * signal, or b-values change; and where all voxels have the same few patterns, the gain must be that of several. */
 static hot_status is_material(const hot_rows *rows, const hot_rows_model *before, const size_t *order,
-                              const hot_rows_model *after, const size_t *changed, const hot_rows_step *step, double gain,
-                              int *material)
+                              const hot_rows_model *after, const size_t *changed, const hot_rows_step *step,
+                              double gain, int *material)
 {
     const size_t n = rows->volumes;
     hot_rows_prediction *was = hot_context_alloc(rows->context, 2 * n, sizeof *was), *is = was + n;

@@ -120,7 +120,7 @@ int main(void)
                   hot_fiber_field_save(context, fibers, both[1]) == HOT_OK, "%s", hot_context_message(context));
         CHECK((hot_scene_load(context, both, 2, NULL, &next) == HOT_OK) == pairs[p].together &&
                   (next != NULL) == pairs[p].together, "pair %zu: %s", p, hot_context_message(context));
-        CHECK(pairs[p].together || strstr(hot_context_message(context), "lie up to 1.02 mm apart"), "%s",
+        CHECK(pairs[p].together || strstr(hot_context_message(context), "are up to 1.02 mm apart"), "%s",
               hot_context_message(context));
         hot_scene_destroy(&next);
         hot_tensor_field_destroy(&tensors);

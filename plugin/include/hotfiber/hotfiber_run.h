@@ -52,8 +52,8 @@ typedef struct hot_run_options {
      * them are in memory at a time. Results are the same. What is kept for each voxel of the grid is in memory. */
     size_t memory;
     /* 1: a table whose rows are in another order than the volumes, or whose directions explain nothing
-     * (hot_check_volume_rows), is used all the same, with a warning; 0: such a run fails (HOT_ERROR_DATA), and hot_context_parameter names this option. Anything else that
-     * the volumes contradict is a warning */
+     * (hot_check_volume_rows), is used all the same, with a warning; 0: such a run fails (HOT_ERROR_DATA), and
+     * hot_context_parameter names this option. Anything else that the volumes contradict is a warning */
     int force_table;
 } hot_run_options;
 #define HOT_RUN_OPTIONS_INIT HOT_SIZED(hot_run_options)
