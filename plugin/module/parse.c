@@ -214,8 +214,8 @@ static int is(const char *word, const char *name, size_t length)
     return length == strlen(word) && strncmp(name, word, length) == 0;
 }
 
-/* Options that are not parameters. *skip: whether the next argument is this one's value. *maybe: the value of an unknown
- * option, which is our volume if no other argument is. */
+/* Options that are not parameters. *skip: whether the next argument is this one's value. *maybe: the value of an
+ * unknown option, which is our volume if no other argument is. */
 static void parse_other(const char *text, size_t length, const char *value, int equals, hot_module_request *request,
                         int *skip, const char **maybe)
 {

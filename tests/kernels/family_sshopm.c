@@ -156,7 +156,7 @@ static int is_saddle(check_run *run, const problem *p, size_t t, const void *at_
 {
     const int n = p->dim;
     double tensor[600], least, ignored;
-    long double x[DIM], h[DIM * DIM], across[DIM * DIM], lambda = 0;
+    long double x[DIM] = {0}, h[DIM * DIM], across[DIM * DIM], lambda = 0;
     tensor_of(p, t, tensor);
     for (int d = 0; d < n; d++)
         x[d] = at(p, at_x, item * (size_t)n + (size_t)d);

@@ -93,8 +93,8 @@ gnomonic_store_odd(const hot_sshopm_args &args, const gnomonic_constants &consta
     }
 }
 
-/* The coefficients of a tensor's polynomials, those of the lane in sums: the scaled tensor times the matrix. column: the
- * lane's column of the matrix, if it is kept in registers (`keeps`). */
+/* The coefficients of a tensor's polynomials, those of the lane in sums: the scaled tensor times the matrix. column:
+ * the lane's column of the matrix, if it is kept in registers (`keeps`). */
 template <int ORDER>
 static __device__ __forceinline__ void gnomonic_coefficients(const gnomonic_constants &constants, const float *tensor,
                                                              const float *column, bool keeps, float *sums)
