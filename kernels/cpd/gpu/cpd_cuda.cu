@@ -279,8 +279,9 @@ hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
         else
             args->report.converged = 1;
         if (status == HOT_OK || status == HOT_ERROR_CANCELLED) {
-            const hot_status finished = queued ? hot_cpd_queue_finish(context, args, &d, x, exponent, waits ? NULL : first)
-                                               : finish(context, args, &d, x, square);
+            const hot_status finished =
+                queued ? hot_cpd_queue_finish(context, args, &d, x, exponent, waits ? NULL : first)
+                       : finish(context, args, &d, x, square);
             status = finished == HOT_OK ? status : finished;
         }
     }
