@@ -4,12 +4,12 @@
  *   #define HOT_STARTS(name)   the names made: name##_4, say
  *   #define HOT_FORM(name)     the forms of the order in double (symtensor/form3.h) */
 
-/* Goes from x (unit; replaced) to the maximum next to it, by Newton's method in the tangent plane, in double: SS-HOPM
- * has stopped where the residual is small, and where the form is flat that is not yet near the maximum. Every step must
- * end at no lower value and in the concave part; a step that is too long is shortened. Returns 1 and A x^m at a
- * maximum; 0 when x does not lie in the concave part of the form around one (saddles and minima), or lies on a
- * shoulder: a concave part without a maximum, at whose edge the steps become ever shorter while the form still rises. `scale`
- * is the tensor's largest |value|. */
+/* Goes from x (unit; replaced) to the maximum next to it, by Newton's method in the tangent plane, in double:
+ * SS-HOPM has stopped where the residual is small, and where the form is flat that is not yet near the maximum.
+ * Every step must end at no lower value and in the concave part; a step that is too long is shortened. Returns 1 and
+ * A x^m at a maximum; 0 when x does not lie in the concave part of the form around one (saddles and minima), or lies on
+ * a shoulder: a concave part without a maximum, at whose edge the steps become ever shorter while the form still
+ * rises. `scale` is the tensor's largest |value|. */
 HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], double *value)
 {
     enum { STEPS = 16 }; /* mostly two or three */

@@ -24,9 +24,8 @@ static size_t most_of(size_t count)
 }
 
 /* Whether the maximum at v (as long as its value) stands out by more than 2 % of the largest value from what lies
- * higher: whether all points of a half sphere that are reached from it through points not lower by more are no higher than
- * it.
- * Only maxima that hardly stand out may be missed. */
+ * higher: whether all points of a half sphere that are reached from it through points not lower by more are no
+ * higher than it. Only maxima that hardly stand out may be missed. */
 static int stands_out(int order, const float *tensor, const float *v, double largest)
 {
     enum { POINTS = 4000 };

@@ -296,11 +296,11 @@ hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *d, int m
 }
 
 /* Of the largest diagonal value, which is 1. The right-hand side is off by some part e of the tensor's length: an
- * update makes e / p of it along a direction of the matrix with the pivot p, which lengthens terms that cancel by as much
- * and adds sqrt(p) e / p = e / sqrt(p) to the residual. In TF32 three roundings to 11 bits (the tensor, a factor, the sums
- * that are kept) leave e = 2^-10 or so; with p >= 2^-9 that is at most half the tensor's length and 2 % of residual,
- * where p >= 1e-5 would allow 100 times its length and 30 %, and fits (from sums of terms so long) that stop the
- * iteration anywhere. */
+ * update makes e / p of it along a direction of the matrix with the pivot p, which lengthens terms that cancel by as
+ * much and adds sqrt(p) e / p = e / sqrt(p) to the residual. In TF32 three roundings to 11 bits (the tensor, a
+ * factor, the sums that are kept) leave e = 2^-10 or so; with p >= 2^-9 that is at most half the tensor's length and
+ * 2 % of residual, where p >= 1e-5 would allow 100 times its length and 30 %, and fits (from sums of terms so long)
+ * that stop the iteration anywhere. */
 static double pivot_bound(const hot_cpd_device *d)
 {
     return d->f64 ? 1e-14 : d->arithmetic == HOT_CPD_TF32 ? 0x1p-9 : 3e-7;
