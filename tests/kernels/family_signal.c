@@ -158,8 +158,8 @@ static void check_gaussian(check_run *run)
         squares += a.result.residual[i] * a.result.residual[i] / (double)count;
     }
     CHECK_ITEM(run, 0, flagged == 0, "%zu voxels flagged for negative signals", flagged);
-    /* nine of ten are; of 300 voxels their number varies by 5 (binomial), five times which is left */
-    CHECK_ITEM(run, 0, right >= count * 9 / 10 - 25, "%zu of %zu voxels right", right, count);
+    /* 275 are, the mean of 20 seeds; their number varies by 4.8 (binomial), five times which is left */
+    CHECK_ITEM(run, 0, right >= 251, "%zu of %zu voxels right", right, count);
     CHECK_ITEM(run, 0, differ > count / 2, "the noise model changes %zu of %zu voxels", differ, count);
     /* 64 volumes less 4 to 10 unknowns, three of them held */
     CHECK_ITEM(run, 0, squares > 0.8 && squares < 1.05, "mean squared residual %g", squares);

@@ -312,7 +312,14 @@ static void HOT_STEP(block)(const hot_directions_args *args, size_t first, int c
     for (int item = 0; item < count; item++) {
         hot_maximum maxima[HOT_BLOCK_POINTS];
         int n = 0;
+        /* Of orders 10 and 12 floats lose more than HOT_DIRECTIONS_ZERO where large terms cancel, as they do around a
+         * form that is nowhere above 0: m roundings of their sum. */
+        float zero = 0;
+        for (int k = 0; k < TERMS && HOT_ORDER > 8; k++)
+            zero += fabsf(work->form[k * HOT_DIRECTIONS_BLOCK + item]) * (HOT_ORDER * 0x1p-24f);
         for (int at = work->head[item]; at >= 0; at = work->next[at]) {
+            if (work->maximum[at].value <= zero)
+                continue;
             maxima[n] = work->maximum[at];
             maxima[n++].value *= work->scale[item];
         }
