@@ -14,8 +14,9 @@ static void write_harmonics(const char *path, const char *space)
     uint64_t seed = 12;
     FILE *file = fopen(path, "wb");
     fprintf(file, "NRRD0005\ntype: float\ndimension: 4\nspace: %s\nsizes: %d %d %d %d\n"
-            "space directions: (2,0,0) (0,2,0) (0,0,2) none\nkinds: space space space list\nendian: little\n"
-            "encoding: raw\nspace origin: (0,0,0)\n\n", space, N, N, N, TERMS);
+            "space directions: (2,0,0) (0,2,0) (0,0,2) none\nkinds: space space space list\nendian: %s\n"
+            "encoding: raw\nspace origin: (0,0,0)\n\n", space, N, N, N, TERMS,
+            __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "big" : "little");
     for (int i = 0; i < VOXELS * TERMS; i++) {
         const float value = (float)(i < VOXELS ? 3 + check_random(&seed) : check_random(&seed) - 0.5);
         fwrite(&value, sizeof value, 1, file);
