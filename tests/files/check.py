@@ -46,6 +46,8 @@ def try_tables(name, image, bval, bvec, alike=(), first=1, every=3):
     right = np.loadtxt(bvec)
     about = run(image, bval, right)["gradients"]
     check(about["verdict"] == "right", "%s: the right table is %s" % (name, about["verdict"]))
+    given = [table["matrix"] for table in about["tables"] if table["given"]]
+    check(given == [np.eye(3, dtype=int).tolist()], "%s: the table given is among the tables: %s" % (name, given))
     check(len(about["tables"]) == 24 and about["tables"][0]["z"] == max(t["z"] for t in about["tables"]) or alike,
           "%s: the likeliest table comes first" % name)
     found = wrong = 0

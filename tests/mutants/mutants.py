@@ -33,12 +33,12 @@ import pathlib
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
 
+import asleep
 import mutate
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -61,7 +61,6 @@ cd "$2" && shift 2 && exec "$@"
 """
 # A worker sees its own copy of the sources and their build where the builds' files say that they are.
 WORKER = 'mount --make-rprivate / && mount --bind "$1" "$2" && shift 2 && exec "$@"'
-SAMPLES, EVERY = 150, 2  # a program that sleeps through 95 % of so many looks, so many seconds apart, is not slow
 
 # A launcher of the compiler for `coverage`: only what is tested is instrumented, and of the variants for several
 # instruction sets, which share their sources, the one that this machine uses.
@@ -216,7 +215,7 @@ class Tree:
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
                                    preexec_fn=restrained)
         ended, verdict = threading.Event(), []
-        watch = threading.Thread(target=watch_for_sleep, args=(process.pid, ended, verdict))
+        watch = threading.Thread(target=asleep.watch, args=(process.pid, ended, verdict))
         watch.start()
         _, status, usage = os.wait4(process.pid, 0)  # with all that it waited for
         ended.set()
@@ -414,45 +413,6 @@ class Tree:
                 print("fails without a fault, left out: %s" % name, flush=True)
                 self.times[name] = None
         return name in self.trusted
-
-
-def descendants(pid):
-    """Of a process, as the machine's own namespace sees them."""
-    children = collections.defaultdict(list)
-    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            children[int(path.read_text().rsplit(")", 1)[1].split()[1])].append(int(path.parent.name))
-        except (OSError, IndexError):
-            pass  # it has just ended
-    found = [pid]
-    for one in found:
-        found += children[one]
-    return found
-
-
-def is_active(pid):
-    """Whether a thread of these processes runs, waits for a processor or for a disk."""
-    for one in descendants(pid):
-        for path in pathlib.Path("/proc/%d/task" % one).glob("*/stat"):
-            try:
-                if path.read_text().rsplit(")", 1)[1].split()[0] in "RD":
-                    return True
-            except (OSError, IndexError):
-                pass
-    return False
-
-
-def watch_for_sleep(pid, ended, verdict):
-    """Ends what waits for something that never comes; on a busy machine a program waits for a processor instead."""
-    looks = collections.deque(maxlen=SAMPLES)
-    begin = time.monotonic()
-    while not ended.wait(EVERY):
-        looks.append(is_active(pid))
-        asleep = len(looks) == SAMPLES and sum(looks) <= SAMPLES // 20
-        if asleep or time.monotonic() - begin > 3600:
-            verdict.append("hung" if asleep else "undecided")
-            os.killpg(pid, signal.SIGKILL)
-            return
 
 
 class Results:

@@ -12,7 +12,7 @@ import threading
 
 HERE = pathlib.Path(os.environ["HOT_SOURCE"]) / "tests/mutants"
 sys.path.insert(0, str(HERE))
-import mutants  # noqa: E402
+import asleep  # noqa: E402
 import mutate  # noqa: E402
 
 if not shutil.which("ninja") or not shutil.which("gcov"):
@@ -81,14 +81,14 @@ check({json.loads(line)["what"] for line in results.read_text().splitlines()} ==
       "judged again, other mutants are there")
 
 # What sleeps for good is ended; what works, or waits for a processor, is not.
-mutants.SAMPLES, mutants.EVERY = 20, .05
+asleep.SAMPLES, asleep.EVERY = 20, .05
 for command, wanted in ((["sleep", "100000"], ["hung"]),
                         ([sys.executable, "-c", "print(flush=True)\nwhile True:\n    pass"], [])):
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE)
     if not wanted:
         process.stdout.readline()
     ended, verdict = threading.Event(), []
-    watch = threading.Thread(target=mutants.watch_for_sleep, args=(process.pid, ended, verdict))
+    watch = threading.Thread(target=asleep.watch, args=(process.pid, ended, verdict))
     watch.start()
     if wanted:
         watch.join()

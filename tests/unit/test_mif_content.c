@@ -15,8 +15,9 @@ static void write_image(const char *path, int volumes, const char *lines)
     FILE *file = fopen(path, "wb");
     char text[1000];
     const int length = snprintf(text, sizeof text, "mrtrix image\ndim: %d,%d,%d,%d\nvox: 2,2,2,1\n"
-                                "layout: +0,+1,+2,+3\ndatatype: Float32LE\n%stransform: 1,0,0,0\n"
-                                "transform: 0,1,0,0\ntransform: 0,0,1,0\nfile: . 1000\nEND\n", N, N, N, volumes, lines);
+                                "layout: +0,+1,+2,+3\ndatatype: Float32%s\n%stransform: 1,0,0,0\n"
+                                "transform: 0,1,0,0\ntransform: 0,0,1,0\nfile: . 1000\nEND\n", N, N, N, volumes,
+                                __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "BE" : "LE", lines);
     fwrite(text, 1, (size_t)length, file);
     for (int i = length; i < 1000; i++)
         fputc(0, file);

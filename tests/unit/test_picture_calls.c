@@ -70,10 +70,12 @@ void cairo_set_source_surface(cairo_t *c, cairo_surface_t *surface, double x, do
     const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
     const unsigned char *data = cairo_image_surface_get_data(surface);
     double sum[3] = {0};
-    for (int i = 0; i < width * height; i++)
+    for (int i = 0; i < width * height; i++) {
+        uint32_t pixel;
+        memcpy(&pixel, data + i / width * cairo_image_surface_get_stride(surface) + 4 * (i % width), sizeof pixel);
         for (int d = 0; d < 3; d++)
-            sum[d] += (1 + i % 61 / 64.) / (width * height) *
-                      data[i / width * cairo_image_surface_get_stride(surface) + 4 * (i % width) + d];
+            sum[d] += (1 + i % 61 / 64.) / (width * height) * (pixel >> 8 * d & 255);
+    }
     if (notes)
         fprintf(notes, "cairo_set_source_surface %.2f %.2f of %d %d: %.1f %.1f %.1f\n", x, y, width, height, sum[0],
                 sum[1], sum[2]);
