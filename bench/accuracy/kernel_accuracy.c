@@ -3,7 +3,7 @@
  *
  *   bench_kernel_accuracy [--seed N] [--voxels N per group]
  *
- * With the priors of hot_signal_population_usual: nothing is learned here. */
+ * With the priors of hot_signal_priors_default: nothing is learned here. */
 #include "simulated_response.h"
 
 #include <time.h>

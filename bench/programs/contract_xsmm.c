@@ -20,7 +20,7 @@
 #include "common/cpu.h"
 #include <hotfiber/contract.h>
 
-enum { MOST = 20000, MOST_SHAPES = 10000 };
+enum { MOST = 20000, MAX_SHAPES = 10000 };
 
 typedef struct job {
     int f64;
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
                                            {3, 32, 3},  {32, 3, 3},  {1, 16, 16},  {16, 1, 16}};
     hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
     job j = {.f64 = 1, .beta = 1};
-    static double ratios[MOST_SHAPES];
+    static double ratios[MAX_SHAPES];
     int cold = 0, avx2 = 0, quiet = 0, shapes = 0, count = 0, drawn = 0;
     unsigned seed = 1;
     double seconds = .05;
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
         else if (strncmp(argv[i], "--beta=", 7) == 0)
             j.beta = atof(argv[i] + 7);
         else if (strncmp(argv[i], "--shapes=", 9) == 0)
-            drawn = atoi(argv[i] + 9) < MOST_SHAPES ? atoi(argv[i] + 9) : MOST_SHAPES;
+            drawn = atoi(argv[i] + 9) < MAX_SHAPES ? atoi(argv[i] + 9) : MAX_SHAPES;
         else if (strncmp(argv[i], "--seed=", 7) == 0)
             seed = (unsigned)atoi(argv[i] + 7);
         else if (strcmp(argv[i], "--quiet") == 0)
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
         ratios[count++] = measure(&j, cold, quiet, seconds);
     }
     const int usual = shapes + 1 >= argc && !drawn;
-    for (int i = shapes + 1; i + 2 < argc && count < MOST_SHAPES; i += 3) {
+    for (int i = shapes + 1; i + 2 < argc && count < MAX_SHAPES; i += 3) {
         j.m = (size_t)atoi(argv[i]), j.n = (size_t)atoi(argv[i + 1]), j.k = (size_t)atoi(argv[i + 2]);
         ratios[count++] = measure(&j, cold, quiet, seconds);
     }

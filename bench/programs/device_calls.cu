@@ -140,7 +140,7 @@ static void measure_gpus(const char *name, const job &call)
             hot_context_options options = {};
             options.size = sizeof options, options.device = HOT_DEVICE_CUDA, options.device_number = -1;
             check(hot_context_create(&options, &context));
-            hot_context_pretend_gpus(context, gpus);
+            hot_context_override_gpu_count(context, gpus);
             const double took = from_host(call);
             best[gpus] = round == 0 ? took : std::min(best[gpus], took);
             hot_context_destroy(&context);

@@ -90,7 +90,7 @@ static void begin_waking(int place)
         waking.done[place] = 1; /* then the first call starts it */
 }
 
-hot_status hot_cuda_wake(hot_context *context, int number)
+hot_status hot_cuda_init(hot_context *context, int number)
 {
     const int place = waking_place(number);
     hot_status status = HOT_OK;
@@ -114,10 +114,10 @@ hot_status hot_cuda_wake(hot_context *context, int number)
 static int may_be_gpu(const hot_context *context)
 {
     const hot_device device = hot_context_device(context);
-    return (device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) && hot_context_pretended_gpus(context) < 0;
+    return (device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) && hot_context_overridden_gpu_count(context) < 0;
 }
 
-void hot_backend_prepare(hot_context *context)
+void hot_backend_init_async(hot_context *context)
 {
     const int place = waking_place(hot_context_device_number(context));
     if (place < 0 || !may_be_gpu(context))
@@ -127,10 +127,10 @@ void hot_backend_prepare(hot_context *context)
     pthread_mutex_unlock(&waking.lock);
 }
 
-void hot_backend_prepared(hot_context *context)
+void hot_backend_init_wait(hot_context *context)
 {
     if (may_be_gpu(context) && !hot_context_cancelled(context))
-        (void)hot_cuda_wake(context, hot_context_device_number(context));
+        (void)hot_cuda_init(context, hot_context_device_number(context));
 }
 
 int hot_backend_starting(const hot_context *context)
@@ -147,7 +147,7 @@ int hot_backend_starting(const hot_context *context)
 
 static int gpus(const hot_context *context)
 {
-    const int pretended = hot_context_pretended_gpus(context);
+    const int pretended = hot_context_overridden_gpu_count(context);
     return pretended >= 0 ? pretended : hot_cuda_count();
 }
 
@@ -159,12 +159,12 @@ static hot_status run_cuda(hot_context *context, const hot_backends *backends, v
     if (gpus(context) == 0)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found; use the CPU");
     hot_status status = HOT_OK;
-    if (hot_context_pretended_gpus(context) < 0)
+    if (hot_context_overridden_gpu_count(context) < 0)
         status = hot_cuda_select(context, hot_context_device_number(context));
     if (status == HOT_OK)
         status = backends->cuda(context, args);
     if (status == HOT_OK)
-        hot_context_first_time(context, HOT_ONCE_CUDA_USED);
+        hot_context_once(context, HOT_ONCE_CUDA_USED);
     return status;
 }
 
@@ -172,7 +172,7 @@ hot_status hot_backend_run(hot_context *context, const hot_backends *backends, v
 {
     const hot_device device = hot_context_device(context);
     if (may_be_gpu(context)) {
-        hot_status status = hot_cuda_wake(context, hot_context_device_number(context));
+        hot_status status = hot_cuda_init(context, hot_context_device_number(context));
         if (status != HOT_OK)
             return status;
     }
@@ -191,10 +191,10 @@ hot_status hot_backend_run(hot_context *context, const hot_backends *backends, v
             hot_status status = run_cuda(context, backends, args);
             if (status != HOT_ERROR_DEVICE && status != HOT_ERROR_MEMORY)
                 return status;
-            if (hot_context_first_time(context, HOT_ONCE_CUDA_FAILED))
+            if (hot_context_once(context, HOT_ONCE_CUDA_FAILED))
                 hot_context_log(context, HOT_LOG_WARNING, "the GPU could not do it, the CPU does: %s",
                                 hot_context_message(context));
-        } else if (hot_context_first_time(context, HOT_ONCE_NO_CUDA)) {
+        } else if (hot_context_once(context, HOT_ONCE_NO_CUDA)) {
             hot_context_log(context, HOT_LOG_NOTE, "no GPU is used%s: computing on the CPU",
                             gpus(context) > 0 ? " for this" : ", as none was found");
         }

@@ -37,13 +37,13 @@ HOT_API hot_status hot_backend_need_host(hot_context *context, const char *famil
 /* Starts the driver and the GPU `number` (below 0: all) in a separate thread, once per process, and waits for it. It
  * takes some tenths of a second and cannot be interrupted; a cancelled call returns without waiting for its end.
  * HOT_OK (whether or not there is a GPU), or HOT_ERROR_CANCELLED. */
-HOT_API hot_status hot_cuda_wake(hot_context *context, int number);
+HOT_API hot_status hot_cuda_init(hot_context *context, int number);
 
-/* For a job that begins with other work than the GPU's: hot_backend_prepare lets that thread begin
- * where the context's device may be a GPU, and returns. Before the job returns hot_backend_prepared waits for it, as a
+/* For a job that begins with other work than the GPU's: hot_backend_init_async lets that thread begin
+ * where the context's device may be a GPU, and returns. Before the job returns hot_backend_init_wait waits for it, as a
  * process should not end while the driver starts; not after a cancelled call. */
-HOT_API void hot_backend_prepare(hot_context *context);
-HOT_API void hot_backend_prepared(hot_context *context);
+HOT_API void hot_backend_init_async(hot_context *context);
+HOT_API void hot_backend_init_wait(hot_context *context);
 
 /* Whether that thread is at work. */
 HOT_API int hot_backend_starting(const hot_context *context);

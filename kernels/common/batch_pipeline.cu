@@ -476,7 +476,7 @@ slot_cache *cache_of(hot_context *context)
 /* How many GPUs share a batch: no more than have something to do. */
 hot_status count_devices(hot_context *context, size_t chunks, int *devices)
 {
-    const int number = hot_context_device_number(context), pretended = hot_context_pretended_gpus(context);
+    const int number = hot_context_device_number(context), pretended = hot_context_overridden_gpu_count(context);
     int all = number < 0 ? hot_cuda_count() : 1;
     if (pretended >= 0 && pretended < all)
         all = pretended;

@@ -20,7 +20,7 @@ enum { MESSAGE_SIZE = 2048, PARAMETER_SIZE = 32, ONCE_NO_SPILL = 8 /* beside HOT
 struct hot_context {
     hot_context_options options;
     atomic_int cancelled;
-    unsigned said; /* bits of hot_context_first_time */
+    unsigned said; /* bits of hot_context_once */
     int cpu_limit;
     int pretended_gpus;
     int confined; /* data files must be in their header's folder */
@@ -140,7 +140,7 @@ void hot_context_resume(hot_context *context)
         atomic_store(&context->cancelled, 0);
 }
 
-int hot_context_first_time(hot_context *context, unsigned what)
+int hot_context_once(hot_context *context, unsigned what)
 {
     int first = !(context->said & what);
     context->said |= what;
@@ -169,8 +169,8 @@ void hot_context_confine(hot_context *context, int confined)
 }
 int hot_context_confined(const hot_context *context) { return context && context->confined; }
 
-int hot_context_pretended_gpus(const hot_context *context) { return context->pretended_gpus; }
-void hot_context_pretend_gpus(hot_context *context, int count) { context->pretended_gpus = count; }
+int hot_context_overridden_gpu_count(const hot_context *context) { return context->pretended_gpus; }
+void hot_context_override_gpu_count(hot_context *context, int count) { context->pretended_gpus = count; }
 
 void *hot_context_kept(const hot_context *context, hot_kept which) { return context->kept[which].what; }
 
@@ -200,7 +200,7 @@ int hot_context_cancelled(const hot_context *context)
     if (!mine)
         return 0;
     if (mine->spill)
-        hot_spill_trim(mine->spill);
+        hot_spill_evict(mine->spill);
     if (atomic_load_explicit(&mine->cancelled, memory_order_relaxed))
         return 1;
     if (!mine->options.stop || !mine->options.stop(mine->options.stop_user))
@@ -225,13 +225,13 @@ int hot_context_bounded(const hot_context *context) { return context->spill != N
 static void *take_spilled(hot_context *context, size_t bytes, int *full)
 {
     void *memory = NULL;
-    const int error = context->spill ? hot_spill_take(context->spill, bytes, &memory) : 0;
+    const int error = context->spill ? hot_spill_alloc(context->spill, bytes, &memory) : 0;
     const char *folder = context->spill ? hot_spill_folder(context->spill) : "";
     *full = error == ENOSPC || error == EDQUOT || error == EFBIG;
     if (*full)
         hot_context_fail(context, HOT_ERROR_MEMORY, "%.3g GB are more than the memory that may be taken, and '%s' "
                          "has no room for a file of them: %s", 1e-9 * (double)bytes, folder, strerror(error));
-    else if (error && hot_context_first_time(context, ONCE_NO_SPILL))
+    else if (error && hot_context_once(context, ONCE_NO_SPILL))
         hot_context_log(context, HOT_LOG_WARNING, "what is too large for the memory that may be taken stays in memory: "
                         "'%s' takes no files for it: %s", folder, strerror(error));
     return memory;
@@ -271,7 +271,7 @@ static void *take(hot_context *context, size_t count, size_t item_size, int zero
                    : context->options.allocate(context->options.allocator_user, bytes ? bytes : 1);
     if (context->options.allocate == default_allocate)
         advise_large_pages(memory, bytes);
-    if (memory && context->spill && !hot_spill_count(context->spill, memory, bytes)) {
+    if (memory && context->spill && !hot_spill_account(context->spill, memory, bytes)) {
         context->options.release(context->options.allocator_user, memory);
         memory = NULL;
     }
@@ -294,7 +294,7 @@ void *hot_context_calloc(hot_context *context, size_t count, size_t item_size)
 
 void hot_context_free(hot_context *context, void *memory)
 {
-    if (context && memory && !(context->spill && hot_spill_give(context->spill, memory)))
+    if (context && memory && !(context->spill && hot_spill_free(context->spill, memory)))
         context->options.release(context->options.allocator_user, memory);
 }
 
@@ -356,7 +356,7 @@ hot_status hot_context_fail_parameter(hot_context *context, hot_status status, c
     return status;
 }
 
-hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter)
+hot_status hot_context_set_parameter(hot_context *context, hot_status status, const char *parameter)
 {
     HOT_ENTRY(context);
     if (!context || !parameter || status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
@@ -401,7 +401,7 @@ void hot_context_log(hot_context *context, hot_log_level level, const char *form
     hot_entry_resume(&kept);
 }
 
-void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
+void hot_context_add_log_sink(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
                         void *user)
 {
     context->hear = hear;

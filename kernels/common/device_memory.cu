@@ -13,8 +13,8 @@
 
 namespace {
 
-enum { PIECES_MOST = 64 }; /* beyond as many copies in progress the oldest is waited for */
-constexpr size_t BUDGET_MOST = (size_t)4 << 30;
+enum { MAX_PIECES = 64 }; /* beyond as many copies in progress the oldest is waited for */
+constexpr size_t MAX_BUDGET = (size_t)4 << 30;
 
 struct piece {
     piece *next;
@@ -86,7 +86,7 @@ hot_status make_state(hot_context *context, int device)
     size_t available = 0, total = 0;
     if (cudaMemGetInfo(&available, &total) != cudaSuccess)
         cudaGetLastError();
-    state->budget = total == 0 || total / 16 > BUDGET_MOST ? BUDGET_MOST : total / 16;
+    state->budget = total == 0 || total / 16 > MAX_BUDGET ? MAX_BUDGET : total / 16;
     state->device = device;
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
@@ -126,7 +126,7 @@ hot_status take_piece(hot_context *context, device_state *state, size_t bytes, b
 {
     for (piece **at = &state->pieces; *at && !capturing; at = &(*at)->next) {
         piece *one = *at;
-        const bool must = state->count >= PIECES_MOST && !one->captured;
+        const bool must = state->count >= MAX_PIECES && !one->captured;
         if (one->captured || one->bytes < bytes)
             continue;
         if (must ? cudaEventSynchronize(one->copied) != cudaSuccess : cudaEventQuery(one->copied) != cudaSuccess)
@@ -160,7 +160,7 @@ extern "C" hot_status hot_context_set_memory(hot_context *context, hot_memory me
     if (number < 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "arrays in a GPU's memory need a context of one GPU (device_number 0 or more)");
-    hot_status status = hot_cuda_wake(context, number);
+    hot_status status = hot_cuda_init(context, number);
     if (status == HOT_OK)
         status = hot_cuda_select(context, number);
     if (status == HOT_OK && !state_of(context))

@@ -4,14 +4,14 @@
 #include <omp.h>
 
 /* Items between reports of progress, at least; blocks of a thread in that time where blocks are large. */
-enum { CHUNK_LEAST = 4096, BLOCKS_EACH = 8, ALIGN = 64 };
+enum { MIN_CHUNK = 4096, BLOCKS_EACH = 8, ALIGN = 64 };
 
 hot_status hot_lane_blocks_run(hot_context *context, const hot_lane_blocks *blocks)
 {
     const int threads = hot_context_threads(context);
     const size_t lanes = (size_t)blocks->lanes, stride = (blocks->workspace + ALIGN - 1) / ALIGN * ALIGN;
     const size_t wanted = BLOCKS_EACH * lanes * (size_t)threads, most = wanted < blocks->count ? wanted : blocks->count;
-    const size_t chunk = lanes <= 16 || most < CHUNK_LEAST ? CHUNK_LEAST : most;
+    const size_t chunk = lanes <= 16 || most < MIN_CHUNK ? MIN_CHUNK : most;
     const int at_once = lanes <= 16 ? 4 : 1; /* blocks that a thread takes */
     hot_status status = HOT_OK;
     float *memory = hot_context_alloc(context, stride * (size_t)threads + ALIGN, sizeof *memory);

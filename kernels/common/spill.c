@@ -209,7 +209,7 @@ static int map(const char *folder, size_t bytes, void **memory)
     return error;
 }
 
-int hot_spill_take(hot_spill *spill, size_t bytes, void **memory)
+int hot_spill_alloc(hot_spill *spill, size_t bytes, void **memory)
 {
     int error = 0;
     *memory = NULL;
@@ -233,7 +233,7 @@ int hot_spill_take(hot_spill *spill, size_t bytes, void **memory)
     return error;
 }
 
-int hot_spill_count(hot_spill *spill, void *memory, size_t bytes)
+int hot_spill_account(hot_spill *spill, void *memory, size_t bytes)
 {
     if (bytes < spill->least)
         return 1;
@@ -247,7 +247,7 @@ int hot_spill_count(hot_spill *spill, void *memory, size_t bytes)
     return there != NULL;
 }
 
-int hot_spill_give(hot_spill *spill, void *memory)
+int hot_spill_free(hot_spill *spill, void *memory)
 {
     int mapped = 0;
     take_lock(spill);
@@ -269,7 +269,7 @@ int hot_spill_give(hot_spill *spill, void *memory)
     return mapped;
 }
 
-void hot_spill_trim(hot_spill *spill)
+void hot_spill_evict(hot_spill *spill)
 {
     if (atomic_load_explicit(&spill->mapped, memory_order_relaxed) <= spill->resident)
         return;

@@ -27,14 +27,14 @@ void hot_spill_destroy(hot_spill *spill);
 
 /* *memory: a zeroed array in a file if the budget has no room; NULL if it has. Returns 0, or the errno if no file could
  * be made. */
-int hot_spill_take(hot_spill *spill, size_t bytes, void **memory);
+int hot_spill_alloc(hot_spill *spill, size_t bytes, void **memory);
 /* An array that was allocated elsewhere counts, too. Returns 0 without memory. */
-int hot_spill_count(hot_spill *spill, void *memory, size_t bytes);
-/* Unmaps an array of hot_spill_take and returns 1; 0: it is none of these, and no longer counts. */
-int hot_spill_give(hot_spill *spill, void *memory);
+int hot_spill_account(hot_spill *spill, void *memory, size_t bytes);
+/* Unmaps an array of hot_spill_alloc and returns 1; 0: it is none of these, and no longer counts. */
+int hot_spill_free(hot_spill *spill, void *memory);
 
 /* Sees to it that no more of the files is in memory than may be. For any thread, at any time; cheap. */
-void hot_spill_trim(hot_spill *spill);
+void hot_spill_evict(hot_spill *spill);
 
 const char *hot_spill_folder(const hot_spill *spill);
 

@@ -135,7 +135,7 @@ int hot_team_size(hot_context *context, int threads)
         return 1; /* a team of one does not change the threads of the last team */
     if (threads > there)
         team = there + try_threads(threads - there);
-    if (team < threads && context && !nested && hot_context_first_time(context, HOT_ONCE_FEW_THREADS))
+    if (team < threads && context && !nested && hot_context_once(context, HOT_ONCE_FEW_THREADS))
         hot_context_log(context, HOT_LOG_NOTE, "%d of %d threads can be started: computing with %d", team - 1,
                         threads - 1, team);
     if (!nested)

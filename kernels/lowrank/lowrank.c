@@ -101,14 +101,14 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
     if (status != HOT_OK)
         return status;
     plan->block_size =
-        3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * unique + 5 * pairs_max * SIGNAL_CLASSES;
+        3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * unique + 5 * pairs_max * SEPARATION_BINS;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->block)
         return HOT_ERROR_MEMORY;
     float *v = plan->block, *gram = v + 3 * SIGNAL_GRID, *filter = gram + SIGNAL_GRID * SIGNAL_GRID;
     float *next = filter + SIGNAL_GRID * unique;
     plan->grid.v = v, plan->grid.gram = gram, plan->grid.filter = filter;
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+    for (int c = 0; c < SEPARATION_BINS; c++) {
         plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
         plan->grid.pair_inverse[c] = next, next += 3 * pairs_max;
     }

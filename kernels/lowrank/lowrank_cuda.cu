@@ -81,7 +81,7 @@ static hot_status launch_chunk(hot_context *context, void *user, void *tables, c
     plan.grid.v = block + (plan.grid.v - from);
     plan.grid.gram = block + (plan.grid.gram - from);
     plan.grid.filter = block + (plan.grid.filter - from);
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+    for (int c = 0; c < SEPARATION_BINS; c++) {
         plan.grid.pair_at[c] = (const int *)(block + ((const float *)plan.grid.pair_at[c] - from));
         plan.grid.pair_inverse[c] = block + (plan.grid.pair_inverse[c] - from);
     }

@@ -280,13 +280,13 @@ HOT_FN void lowrank_find(const lowrank_plan *plan, const int order, const vf *a,
     const int unique = (order + 1) * (order + 2) / 2;
     const signal_grid *grid = &plan->grid;
     vf top, w[3];
-    vi at, first[SIGNAL_CLASSES], second[SIGNAL_CLASSES];
+    vi at, first[SEPARATION_BINS], second[SEPARATION_BINS];
     lowrank_terms fits[3], f;
     lowrank_scan(grid, unique, a, b, &at, &top);
     signal_direction(grid, at, fits[0].v[0]);
     fits[0].w[0] = vmax(top, vset(1e-3f));
     lowrank_fit(plan, order, 1, a, &fits[0]);
-    for (int c = 0; c < SIGNAL_CLASSES && plan->max_rank > 1; c++) {
+    for (int c = 0; c < SEPARATION_BINS && plan->max_rank > 1; c++) {
         signal_best_pair(grid, c, b, &first[c], &second[c], w);
         signal_direction(grid, first[c], f.v[0]);
         signal_direction(grid, second[c], f.v[1]);
@@ -295,7 +295,7 @@ HOT_FN void lowrank_find(const lowrank_plan *plan, const int order, const vf *a,
         lowrank_fit(plan, order, 2, a, &f);
         lowrank_keep(2, c == 0 ? vmask(1) : f.e < fits[1].e, &f, &fits[1]);
     }
-    for (int c = 0; c < SIGNAL_CLASSES && plan->max_rank > 2; c++) {
+    for (int c = 0; c < SEPARATION_BINS && plan->max_rank > 2; c++) {
         vi third;
         signal_best_third(grid, b, 1, first[c], second[c], &third, w);
         signal_direction(grid, first[c], f.v[0]);

@@ -18,11 +18,11 @@ static const hot_backends backends = {
 
 /* Deviations, shares and ratios are positive. */
 static hot_status check_population(hot_context *context, const hot_signal_options *options,
-                                   hot_signal_population *population)
+                                   hot_signal_priors *population)
 {
-    hot_signal_population_usual(population);
-    hot_status status = hot_options_read(context, "hot_signal_population", options->population, population);
-    const hot_signal_population *p = population;
+    hot_signal_priors_default(population);
+    hot_status status = hot_options_read(context, "hot_signal_priors", options->population, population);
+    const hot_signal_priors *p = population;
     const double positive[] = {p->width[1], p->isotropic[1], p->water[1], p->ln_diffusivity[1],
                                p->ln_diffusivity_none[1], p->spread, p->noise, p->noise_freedom};
     const double finite[] = {p->width[0], p->isotropic[0], p->water[0], p->ln_diffusivity[0],
@@ -116,7 +116,7 @@ static hot_status find(hot_context *context, const hot_signal_options *given_opt
     hot_signal_options options;
     hot_signal_scheme scheme = {.size = sizeof scheme};
     hot_signal_result result = {.size = sizeof result};
-    hot_signal_population population;
+    hot_signal_priors population;
     signal_plan plan;
     hot_status status = check_options(context, given_options, sigma, &options);
     if (status == HOT_OK)

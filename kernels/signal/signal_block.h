@@ -17,11 +17,11 @@
 /* Steps of the fits of none and of one fibre, of every start of more and of the best one, and of all with the voxel's
  * own noise. With much signal over the noise the isotropic parts and the widths make up for each other, and steps are
  * short there; elsewhere few are needed. */
-#define SIGNAL_NONE 12
-#define SIGNAL_ONE 16
-#define SIGNAL_TRY 3
-#define SIGNAL_FINISH 30
-#define SIGNAL_AGAIN 12
+#define LM_MAX_ITER_K0 12
+#define LM_MAX_ITER_K1 16
+#define LM_MAX_ITER_START 3
+#define LM_MAX_ITER_BEST 30
+#define LM_MAX_ITER_REFIT 12
 
 /* Where a voxel's fits are among its slots: of none, of one, the three starts of two and of three; and where the
  * matrices of its fits begin, packed ones of `SIGNAL_PACKED_OF` numbers. */
@@ -36,12 +36,13 @@ typedef struct signal_fits {
 } signal_fits;
 
 /* Where the fits begin: directions of the grid for one fibre, and for two and three of each class of separations. */
-typedef struct signal_places {
-    vi one, first[SIGNAL_CLASSES], second[SIGNAL_CLASSES], third[SIGNAL_CLASSES];
-} signal_places;
+typedef struct signal_start_points {
+    vi one, first[SEPARATION_BINS], second[SEPARATION_BINS], third[SEPARATION_BINS];
+} signal_start_points;
 
 /* b: SIGNAL_GRID vectors of scratch. */
-HOT_FN void signal_find_places(const signal_plan *plan, const signal_data *data, vf *b, signal_places *places)
+HOT_FN void signal_find_start_points(const signal_plan *plan, const signal_data *data, vf *b,
+                                     signal_start_points *places)
 {
     const signal_grid *grid = &plan->grid;
     signal_filter(&plan->scheme, grid, data, b);
@@ -54,7 +55,7 @@ HOT_FN void signal_find_places(const signal_plan *plan, const signal_data *data,
         at = vseli(better, vseti(d), at);
     }
     places->one = at;
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+    for (int c = 0; c < SEPARATION_BINS; c++) {
         vf w[3];
         places->first[c] = places->second[c] = places->third[c] = at;
         if (plan->max_fibers > 1)
@@ -76,7 +77,7 @@ HOT_FN void signal_no_more_fibers(const int k, signal_fit *f)
 }
 
 /* The start of k fibres, of two and three the one of class c. */
-HOT_FN void signal_start(const int k, const signal_plan *plan, const signal_places *places, int c, signal_fit *f)
+HOT_FN void signal_start(const int k, const signal_plan *plan, const signal_start_points *places, int c, signal_fit *f)
 {
     const signal_learned *p = &plan->learned;
     const float iso = k ? fmaxf(p->iso, 0.05f) : 0.7f, water = k ? fmaxf(p->water[1], 0.02f) : 0.3f;
@@ -112,7 +113,7 @@ HOT_FN vf signal_own_noise(const signal_plan *plan, const signal_fits *fits)
 }
 
 /* A signal as the fits take it: on the pedestal of Gaussian noise, with the bias that a magnitude has there. */
-HOT_FN vf signal_lift(const signal_scheme *s, vf scaled)
+HOT_FN vf signal_gaussian_offset(const signal_scheme *s, vf scaled)
 {
     if (s->pedestal > 0) {
         scaled = vmax(scaled + s->pedestal, vset(0));
@@ -127,8 +128,8 @@ HOT_FN void signal_scale(const signal_plan *plan, const vf *raw, vf snr, vf nois
     const signal_scheme *s = &plan->scheme;
     const vf inverse = 1 / noise;
     for (int j = 0; j < s->volumes; j++)
-        y[j] = signal_lift(s, raw[j] * inverse);
-    data->y0 = signal_lift(s, snr * inverse);
+        y[j] = signal_gaussian_offset(s, raw[j] * inverse);
+    data->y0 = signal_gaussian_offset(s, snr * inverse);
     data->weight0 = plan->learned.b0_volumes;
     data->y = (const float *)y;
     data->stride = HOT_LANES_F32;
@@ -136,7 +137,7 @@ HOT_FN void signal_scale(const signal_plan *plan, const vf *raw, vf snr, vf nois
 }
 
 /* What is told of a lane: the fit of the most probable number of fibres, as lane `to` of the answer. */
-HOT_FN void signal_take_answer(const signal_fits *fits, int lane, signal_answer *answer, int to)
+HOT_FN void signal_take_result(const signal_fits *fits, int lane, signal_result *answer, int to)
 {
     int k = 0;
     for (int i = 0; i < 4; i++) {

@@ -49,7 +49,7 @@ HOT_FN void signal_variances(int k, hot_signal_fit *fit)
 }
 
 /* The fit of k fibres of a lane, and what its matrix says. */
-HOT_FN void signal_tell(int k, int max_fibers, const signal_fits *fits, int lane, const float *matrix,
+HOT_FN void signal_export_fit(int k, int max_fibers, const signal_fits *fits, int lane, const float *matrix,
                          hot_signal_fit *to)
 {
     const signal_fit *f = &fits->fit[k];

@@ -334,7 +334,7 @@ HOT_FN void signal_fan_marginal(const int k, const signal_scheme *s, const signa
 {
     const int n = SIGNAL_UNKNOWNS(k), modes = 2 * k;
     vf E[SIGNAL_FANNED * (SIGNAL_FANNED + 1) / 2], g[SIGNAL_MODES];
-    vf L[SIGNAL_MODES * (SIGNAL_MODES + 1) / 2], X[SIGNAL_MODES][SIGNAL_MOST]; /* F = L L^T, L X = B */
+    vf L[SIGNAL_MODES * (SIGNAL_MODES + 1) / 2], X[SIGNAL_MODES][SIGNAL_MAX_PARAMS]; /* F = L L^T, L X = B */
     signal_shape shape;
     signal_shape_fibers(k, f, data->snr, &shape);
     signal_fan_rows(k, s, p, data, f, &shape, E, g);
@@ -390,7 +390,7 @@ HOT_FN vf signal_evidence(const int k, const int fans, const signal_scheme *s, c
                            const signal_data *data, signal_fit *f, vf *H)
 {
     const int n = SIGNAL_UNKNOWNS(k);
-    vf none[SIGNAL_MOST], step[SIGNAL_MOST], cost = f->q + p->constant[k];
+    vf none[SIGNAL_MAX_PARAMS], step[SIGNAL_MAX_PARAMS], cost = f->q + p->constant[k];
     if (!fans)
         cost -= signal_misfit(k, s, p, data, f);
     for (int i = 0; i < n; i++)

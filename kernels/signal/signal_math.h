@@ -71,7 +71,7 @@ HOT_FN void signal_tangents(const vf v[3], vf e1[3], vf e2[3])
  */
 HOT_FN vf signal_solve(const int n, const vf *H, const vf *G, const vf *dampings, const float least, vf *step)
 {
-    vf L[SIGNAL_PACKED], inverse[SIGNAL_MOST], logdet = vset(0);
+    vf L[SIGNAL_PACKED], inverse[SIGNAL_MAX_PARAMS], logdet = vset(0);
     HOT_UNROLL
     for (int i = 0; i < n; i++) {
         vf b = -G[i];

@@ -19,7 +19,7 @@ static const double legendre_even[SIGNAL_TERMS][SIGNAL_TERMS] = {
 };
 
 /* The pairs' classes: separations from, to (degrees). Nearer pairs than the first are not searched. */
-static const double class_limits[SIGNAL_CLASSES + 1] = {22, 40, 62, 90.001};
+static const double class_limits[SEPARATION_BINS + 1] = {22, 40, 62, 90.001};
 /* The width given to the response in the start search, rad^2: a little blur makes the search forgiving. */
 static const double search_tau = 0.005;
 
@@ -79,9 +79,9 @@ void hot_signal_fill_pairs(signal_grid *grid)
                               (double)v[3 * d + 2] * v[3 * e + 2]);
             double angle = acos(fmin(dot, 1)) * 57.29577951308232;
             int c = 0;
-            while (c < SIGNAL_CLASSES && !(angle >= class_limits[c] && angle < class_limits[c + 1]))
+            while (c < SEPARATION_BINS && !(angle >= class_limits[c] && angle < class_limits[c + 1]))
                 c++;
-            if (c == SIGNAL_CLASSES)
+            if (c == SEPARATION_BINS)
                 continue;
             double a = gram[d * SIGNAL_GRID + d] + SIGNAL_RIDGE / 2, b = gram[e * SIGNAL_GRID + e] + SIGNAL_RIDGE / 2;
             double o = gram[d * SIGNAL_GRID + e] - SIGNAL_RIDGE / 2, det = a * b - o * o;
@@ -198,7 +198,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     size_t fixed =
         (3 + SIGNAL_MISFIT) * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID +
         SIGNAL_GRID * scheme->volumes;
-    plan->block_size = fixed + 5 * pairs_max * SIGNAL_CLASSES;
+    plan->block_size = fixed + 5 * pairs_max * SEPARATION_BINS;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->order || !plan->block) {
         status = HOT_ERROR_MEMORY;
@@ -216,7 +216,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->grid.filter = next, next += SIGNAL_GRID * scheme->volumes;
     float *misfit = next;
     next += SIGNAL_MISFIT * scheme->volumes;
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+    for (int c = 0; c < SEPARATION_BINS; c++) {
         plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
         plan->grid.pair_inverse[c] = next, next += 3 * pairs_max;
     }

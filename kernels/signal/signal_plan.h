@@ -16,7 +16,7 @@ enum {
     SIGNAL_TERMS = 5,       /* even degrees 0 to 8 of the response */
     SIGNAL_MAX_SHELLS = 16,
     SIGNAL_GRID = 120,      /* directions of the start search; a multiple of 4 */
-    SIGNAL_CLASSES = 3      /* of pairs, by their separation */
+    SEPARATION_BINS = 3      /* of pairs, by their separation */
 };
 
 typedef struct signal_scheme {
@@ -40,11 +40,11 @@ enum { SIGNAL_MISFIT = 9 };
 #define SIGNAL_NEAR_INVERSE (1 / 0.03f)
 #define SIGNAL_LN_UNIT (-6.907755278982137) /* ln of 1e-3 mm^2/s, in which the fits have diffusivities */
 /* Unknowns of a fit of three fibres; elements of its packed matrix. */
-enum { SIGNAL_MOST = 15, SIGNAL_PACKED = SIGNAL_MOST * (SIGNAL_MOST + 1) / 2 };
+enum { SIGNAL_MAX_PARAMS = 15, SIGNAL_PACKED = SIGNAL_MAX_PARAMS * (SIGNAL_MAX_PARAMS + 1) / 2 };
 /* Amplitudes of three fibres' fans; unknowns with them. */
-enum { SIGNAL_MODES = 6, SIGNAL_FANNED = SIGNAL_MOST + SIGNAL_MODES };
+enum { SIGNAL_MODES = 6, SIGNAL_FANNED = SIGNAL_MAX_PARAMS + SIGNAL_MODES };
 
-/* hot_signal_population as the fits need it: means, 1 / deviations, and -2 ln of what does not depend on a voxel. */
+/* hot_signal_priors as the fits need it: means, 1 / deviations, and -2 ln of what does not depend on a voxel. */
 typedef struct signal_learned {
     float width, width_inv, iso, iso_inv, spread_inv;
     float water[2], water_inv[2];    /* without and with fibres */
@@ -62,7 +62,7 @@ typedef struct signal_learned {
 } signal_learned;
 
 /* Fills it but for the misfit. */
-void hot_signal_fill_learned(const hot_signal_population *population, size_t b0_volumes, signal_learned *learned);
+void hot_signal_fill_learned(const hot_signal_priors *population, size_t b0_volumes, signal_learned *learned);
 /* Fills the misfit, for which functions: volumes x SIGNAL_MISFIT is the memory. */
 void hot_signal_fill_misfit(const signal_scheme *scheme, float *functions, signal_learned *learned);
 
@@ -72,9 +72,9 @@ typedef struct signal_grid {
     const float *gram;                         /* SIGNAL_GRID x SIGNAL_GRID: inner products of the response turned to
                                                   v_d and v_e */
     const float *filter;                       /* SIGNAL_GRID x volumes: the response turned to v_d */
-    int pairs[SIGNAL_CLASSES];                 /* how many of each class */
-    const int *pair_at[SIGNAL_CLASSES];        /* pairs x 2: which directions */
-    const float *pair_inverse[SIGNAL_CLASSES]; /* pairs x 3: elements 11, 22, 12 of the inverse */
+    int pairs[SEPARATION_BINS];                 /* how many of each class */
+    const int *pair_at[SEPARATION_BINS];        /* pairs x 2: which directions */
+    const float *pair_inverse[SEPARATION_BINS]; /* pairs x 3: elements 11, 22, 12 of the inverse */
 } signal_grid;
 
 /* SIGNAL_GRID x 3: even on the half sphere, a Fibonacci lattice. */
@@ -125,12 +125,12 @@ hot_status hot_signal_progress(hot_context *context, const hot_signal_args *args
 
 /* What the fits of a few voxels come to, a lane each. */
 enum { SIGNAL_MAX_LANES = 16 };
-typedef struct signal_answer {
+typedef struct signal_result {
     float v[3][3][SIGNAL_MAX_LANES], w[3][SIGNAL_MAX_LANES]; /* of the chosen number of fibres */
     float cost[4][SIGNAL_MAX_LANES];                     /* -2 ln P(k), up to a constant; 1e30: not possible */
     float tau[SIGNAL_MAX_LANES], chi[SIGNAL_MAX_LANES];
     int k[SIGNAL_MAX_LANES];
-} signal_answer;
+} signal_result;
 
 /* A batch of voxels and the memory of its fits (cpu/signal_batch.h). */
 enum { SIGNAL_FIT_FLOATS = 22, SIGNAL_SLOTS = 8, SIGNAL_MATRICES = 220 };
@@ -143,7 +143,7 @@ typedef struct signal_batch {
     float *columns;       /* SIGNAL_GRID + volumes vectors, aligned to 64 bytes */
 } signal_batch;
 /* answers: one for SIGNAL_MAX_LANES voxels; told: voxels x 4, NULL: not wanted. */
-typedef void hot_signal_batch_fn(const signal_plan *plan, const signal_batch *batch, signal_answer *answers,
+typedef void hot_signal_batch_fn(const signal_plan *plan, const signal_batch *batch, signal_result *answers,
                                    hot_signal_fit *told);
 hot_signal_batch_fn hot_signal_batch_baseline, hot_signal_batch_avx2, hot_signal_batch_avx512;
 

@@ -10,11 +10,11 @@ static const double let_through[4] = {1, 1, 0.9036, 0.7336};
  */
 static const double water_none[2] = {0.5, 0.4};
 
-void hot_signal_population_usual(hot_signal_population *population)
+void hot_signal_priors_default(hot_signal_priors *population)
 {
     if (!population)
         return;
-    *population = (hot_signal_population){
+    *population = (hot_signal_priors){
         .size = sizeof *population, .width = {0, 0.035}, .isotropic = {0.15, 0.15}, .water = {0.1, 0.12},
         .ln_diffusivity = {log(0.9e-3), 0.3}, .ln_diffusivity_none = {log(0.9e-3), 0.3}, .spread = 0.5,
         .share = {0.2, 0.35, 0.3, 0.15}, .told = {3, 7, 11, 15}, .evidence_scale = 1, .noise = 1, .noise_freedom = 1e6,
@@ -25,7 +25,7 @@ void hot_signal_population_usual(hot_signal_population *population)
 
 /* -2 ln of what the prior of k fibres has before its exponential, of its share, and of the k! names of the same fibres;
  * less the 2 pi of each unknown that Laplace's integral has. */
-static double constant_of(const hot_signal_population *p, int k)
+static double constant_of(const hot_signal_priors *p, int k)
 {
     const double water_sd = k ? p->water[1] : water_none[1];
     const double d_sd = k ? p->ln_diffusivity[1] : p->ln_diffusivity_none[1];
@@ -42,7 +42,7 @@ static double constant_of(const hot_signal_population *p, int k)
     return total;
 }
 
-void hot_signal_fill_learned(const hot_signal_population *p, size_t b0_volumes, signal_learned *learned)
+void hot_signal_fill_learned(const hot_signal_priors *p, size_t b0_volumes, signal_learned *learned)
 {
     *learned = (signal_learned){
         .width = (float)p->width[0], .width_inv = (float)(1 / p->width[1]),

@@ -1,4 +1,4 @@
-/* Fits of 0 to 3 fibres whose priors a population tells (hot_signal_population), the arithmetic of one voxel or of
+/* Fits of 0 to 3 fibres whose priors a population tells (hot_signal_priors), the arithmetic of one voxel or of
  * HOT_LANES_F32 of them side by side. In units of the noise, of the b=0 signal S0 and of volume j:
  *
  *   eta_j = S0 (sum_i w_i R(g_j . v_i; tau_i) + c exp(-b_j D) + f exp(-b_j 3e-3 mm^2/s)),   eta_0 with all at b = 0

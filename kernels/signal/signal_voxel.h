@@ -64,7 +64,7 @@ HOT_FN void signal_write_nothing(const hot_signal_result *result, int max_fibers
 }
 
 /* The answer of one lane, into the voxel's place. */
-HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int volumes, const signal_answer *answer,
+HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int volumes, const signal_result *answer,
                          int lane, size_t voxel)
 {
     const int k = answer->k[lane];

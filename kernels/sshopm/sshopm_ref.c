@@ -83,7 +83,7 @@ static void hessian_of(monomials *table, const long double *tensor, const long d
 }
 
 /* The smallest eigenvalue of a symmetric matrix by Jacobi's rotations. */
-static long double least_eigenvalue(int n, long double *h)
+static long double min_eigenvalue(int n, long double *h)
 {
     for (int sweep = 0; sweep < 60; sweep++) {
         long double off = 0, all = 0;
@@ -158,7 +158,7 @@ static void iterate(const hot_sshopm_args *args, monomials *table, const long do
         if (args->shift == HOT_SHIFT_ADAPTIVE) {
             /* GEAP: the Hessian m (m-1) A x^(m-2) + m alpha I is made positive definite. */
             hessian_of(table, tensor, x, h);
-            alpha = 1e-6L * scale / table->order - (table->order - 1) * least_eigenvalue(n, h);
+            alpha = 1e-6L * scale / table->order - (table->order - 1) * min_eigenvalue(n, h);
             alpha = alpha > 0 ? alpha : 0;
         }
         long double norm = 0;

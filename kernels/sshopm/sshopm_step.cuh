@@ -1,5 +1,5 @@
 /* The adaptive shift of sshopm_step.h as a C++ template, in three dimensions and single precision, with the GPU's
- * approximate functions: sshopm_step3<ORDER>::adaptive_shift(h, margin) and least_eigenvalue(h). */
+ * approximate functions: sshopm_step3<ORDER>::adaptive_shift(h, margin) and min_eigenvalue(h). */
 #ifndef HOT_SSHOPM_STEP_CUH
 #define HOT_SSHOPM_STEP_CUH
 

@@ -37,7 +37,7 @@ HOT_FN void HOT_STEP(derivatives)(const HOT_COEF *a, const HOT_REAL *x, HOT_REAL
 }
 
 /* A bound from below of the smallest eigenvalue of the symmetric matrix h (upper triangle), close to it for n <= 3. */
-HOT_FN HOT_REAL HOT_STEP(least_eigenvalue)(const HOT_REAL *h)
+HOT_FN HOT_REAL HOT_STEP(min_eigenvalue)(const HOT_REAL *h)
 {
 #if HOT_DIM == 3
     /* h = q + p B with det B = r in [-2, 2]; the smallest root t in [-2, -1] of t^3 - 3 t = r. Newton's iterates from
@@ -84,6 +84,6 @@ HOT_FN HOT_REAL HOT_STEP(least_eigenvalue)(const HOT_REAL *h)
  * positive definite by `margin`. */
 HOT_FN HOT_REAL HOT_STEP(adaptive_shift)(const HOT_REAL *h, HOT_SCALAR margin)
 {
-    HOT_REAL least = HOT_STEP(least_eigenvalue)(h);
+    HOT_REAL least = HOT_STEP(min_eigenvalue)(h);
     return HOT_MAX(margin - least * (HOT_SCALAR)(HOT_ORDER - 1), least * 0);
 }

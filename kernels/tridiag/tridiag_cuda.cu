@@ -25,7 +25,7 @@
 enum { THREADS = 128, PREPARE_THREADS = 1024, TILE_BYTES = 16384 };
 
 /* Matrices of a chunk, at most: more do not make it faster, and a grid of blocks must be able to count them. */
-enum { CHUNK_MOST = 16384 };
+enum { MAX_CHUNK = 16384 };
 
 template <typename T> struct limits;
 template <> struct limits<float> {
@@ -338,7 +338,7 @@ hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args 
     plan->wanted = args->options.range == HOT_TRIDIAG_INDEX ? (int)(args->options.last - args->options.first + 1)
                                                            : plan->n;
     choose_shape(args, hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE, processors,
-                 args->count < CHUNK_MOST ? args->count : (size_t)CHUNK_MOST, plan);
+                 args->count < MAX_CHUNK ? args->count : (size_t)MAX_CHUNK, plan);
     return HOT_OK;
 }
 
@@ -447,7 +447,7 @@ hot_status hot_tridiag_cuda(hot_context *context, void *argument)
         batch.out[1] = hot_batch_rows(NULL, info, sizeof *info);
         hot_tridiag_device_divide(args, 1, &scratch, &unused);
         batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, scratch.used);
-        batch.chunk = batch.chunk < CHUNK_MOST ? batch.chunk : (size_t)CHUNK_MOST;
+        batch.chunk = batch.chunk < MAX_CHUNK ? batch.chunk : (size_t)MAX_CHUNK;
         scratch.used = 0;
         hot_tridiag_device_divide(args, batch.chunk, &scratch, &unused);
         batch.scratch = scratch.used;

@@ -81,7 +81,7 @@ int cli_eig(int argc, char **argv)
         return cli_refuse(&cli_eig_command, &common, "--order M is needed, the order of the tensors");
     dim = dim ? dim : 3;
     size_t unique = hot_symtensor_count(order, dim), bound = hot_eigenpairs_bound(order, dim), count = 1;
-    size_t width = (size_t)dim + 3, found_most = 1, invalid = 0;
+    size_t width = (size_t)dim + 3, max_found = 1, invalid = 0;
     hot_status status;
     eig.seek = strcmp(kind, "max") == 0 ? HOT_MAXIMA : strcmp(kind, "min") == 0 ? HOT_MINIMA : HOT_ALL_PAIRS;
     status = hot_nrrd_load(context, input, &nrrd);
@@ -118,19 +118,19 @@ int cli_eig(int argc, char **argv)
         goto cleanup;
     for (size_t t = 0; t < count; t++) {
         invalid += found[t] < 0;
-        found_most = found[t] > 0 && (size_t)found[t] > found_most ? (size_t)found[t] : found_most;
+        max_found = found[t] > 0 && (size_t)found[t] > max_found ? (size_t)found[t] : max_found;
     }
     if (invalid)
         hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu tensors hold NaN or Inf: they have no eigenpairs",
                         invalid, count);
-    if (found_most > most) {
+    if (max_found > most) {
         hot_context_log(context, HOT_LOG_WARNING,
-                        "up to %zu pairs were found; the largest %zu of each tensor are written", found_most, most);
-        found_most = most;
+                        "up to %zu pairs were found; the largest %zu of each tensor are written", max_found, most);
+        max_found = most;
     }
-    if (!rows && found_most < most)
-        keep_rows(pairs, count, most, found_most, width);
-    status = save(context, nrrd, pairs, rows ? rows : found_most, width, order, dim, output);
+    if (!rows && max_found < most)
+        keep_rows(pairs, count, most, max_found, width);
+    status = save(context, nrrd, pairs, rows ? rows : max_found, width, order, dim, output);
 cleanup:
     hot_nrrd_free(context, nrrd);
     hot_context_free(context, tensors);

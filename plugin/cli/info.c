@@ -24,7 +24,7 @@ const cli_command cli_info_command = {
 };
 
 /* Data of more bytes are not read as a whole, and of these so many. */
-static const size_t small_data = 64 << 20, most_of_large = 32 << 20;
+static const size_t small_data = 64 << 20, max_of_large = 32 << 20;
 
 /* Everything that is printed. */
 typedef struct facts {
@@ -322,7 +322,7 @@ int cli_info(int argc, char **argv)
         input = common.argument_count ? common.arguments[0] : "-";
     hot_dwi *dwi = NULL;
     facts about;
-    hot_dwi_sample sample = {.small = small_data, .most = most_of_large};
+    hot_dwi_sample sample = {.small = small_data, .most = max_of_large};
     hot_status status = hot_dwi_load_sample(common.context, input, bval, bvec, full ? NULL : &sample, &dwi);
     if (status == HOT_OK)
         status = gather(common.context, dwi, &sample, &about);

@@ -140,7 +140,7 @@ static int choose_rows(settings *s)
 /* The mixture's four conditions, by their number of fibres, and how often each occurs. */
 static int choose_mixture(settings *s)
 {
-    static double usual_shares[4] = {0.15, 0.40, 0.35, 0.10};
+    static double typical_shares[4] = {0.15, 0.40, 0.35, 0.10};
     hot_phantom_condition two = {.fibers = 2, .angle = {30, 90}, .fraction = {0.5, 0.7}};
     size_t known;
     const hot_phantom_condition *usual = hot_phantom_default_conditions(&known);
@@ -165,7 +165,7 @@ static int choose_mixture(settings *s)
                         "(.15,.4,.35,.1), not %zu\n", s->shares.count);
         return -1;
     }
-    s->phantom.share = s->shares.count ? s->shares.values : usual_shares;
+    s->phantom.share = s->shares.count ? s->shares.values : typical_shares;
     return add_row(s, usual[5]) || add_row(s, usual[0]) || add_row(s, two) || add_row(s, three);
 }
 

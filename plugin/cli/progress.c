@@ -5,7 +5,7 @@
 
 #include "io/common/report.h"
 
-enum { BAR_MOST = 40, BAR_LEAST = 10, NAME = 28 };
+enum { MAX_BAR = 40, MIN_BAR = 10, NAME = 28 };
 
 cli_form cli_form_of(const char *name, int terminal)
 {
@@ -63,9 +63,9 @@ static cJSON *event(const char *kind)
 static void put_bar(cli_meter *meter, const char *stage, int percent)
 {
     const int room = meter->columns - NAME - 10; /* for the texts around the bar */
-    const int size = room > BAR_MOST ? BAR_MOST : room < BAR_LEAST ? BAR_LEAST : room;
+    const int size = room > MAX_BAR ? MAX_BAR : room < MIN_BAR ? MIN_BAR : room;
     const int full = percent * size / 100;
-    char bar[BAR_MOST + 1];
+    char bar[MAX_BAR + 1];
     memset(bar, '#', (size_t)full);
     memset(bar + full, '.', (size_t)(size - full));
     bar[size] = '\0';

@@ -66,7 +66,7 @@ hot_status hot_image_check_one_list(const hot_image *image, const char *what)
                            image->values, image->value_axes, what);
 }
 
-hot_status hot_image_lies_plainly(hot_image *image)
+hot_status hot_image_is_contiguous(hot_image *image)
 {
     const size_t voxels = hot_grid_voxels(&image->grid), one = hot_sample_bytes(image->sample);
     if (voxels == 0 || image->values == 0 || voxels > SIZE_MAX / 2 / one / image->values)

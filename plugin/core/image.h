@@ -73,6 +73,6 @@ void hot_image_warn_unplaced(const hot_image *image);
  * array that lies i, j, k, value. */
 hot_status hot_image_check_values(const hot_image *image);
 hot_status hot_image_add_file(hot_image *image, const char *path);
-hot_status hot_image_lies_plainly(hot_image *image);
+hot_status hot_image_is_contiguous(hot_image *image);
 
 #endif

@@ -70,7 +70,7 @@ static double expected(float *largest, size_t voxels, double value)
 static int is_shared(const float *largest, const uint8_t *weighted, size_t voxels, size_t positive, double *value,
                      size_t *count)
 {
-    static const double least_weighted = 0.05;
+    static const double min_weighted = 0.05;
     size_t with = 0;
     *value = 0;
     *count = 0;
@@ -83,7 +83,7 @@ static int is_shared(const float *largest, const uint8_t *weighted, size_t voxel
         }
     if (2 * *count <= positive)
         return 0;
-    return *count >= MIN_SHARED && (double)with >= least_weighted * (double)*count ? 1 : -1;
+    return *count >= MIN_SHARED && (double)with >= min_weighted * (double)*count ? 1 : -1;
 }
 
 double hot_ceiling_find(float *largest, const uint8_t *weighted, size_t voxels, double type_limit, size_t *reached)

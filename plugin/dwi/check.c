@@ -12,14 +12,14 @@
 #include "core/random.h"
 
 enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
-static const size_t most_voxels = 150000;
-static const double least_weight = 0.3; /* of a kind of evidence that tells nothing */
+static const size_t max_voxels = 150000;
+static const double min_evidence_weight = 0.3; /* of a kind of evidence that tells nothing */
 
 /* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
 static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size_t most, size_t **voxel, size_t *count)
 {
     const size_t *size = mask->grid.size;
-    const double share = (double)(most ? most : most_voxels) / (double)(mask->inside ? mask->inside : 1);
+    const double share = (double)(most ? most : max_voxels) / (double)(mask->inside ? mask->inside : 1);
     *count = 0;
     *voxel = hot_context_alloc(context, mask->inside, sizeof **voxel);
     if (!*voxel)
@@ -62,7 +62,7 @@ static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, 
     if (!(squares > 0) || !(squares - signal / used > 1e-9 * squares))
         return 0;
     const double ratio = signal / (squares - signal / used);
-    return fmax(ratio - 1, least_weight) / sqrt(fmax(ratio, least_weight) * squares);
+    return fmax(ratio - 1, min_evidence_weight) / sqrt(fmax(ratio, min_evidence_weight) * squares);
 }
 
 /* Adds the kinds of evidence by their weights: sum[block][table]. Returns how many blocks have any. */

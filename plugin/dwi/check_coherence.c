@@ -16,7 +16,7 @@ enum { BLOCK = 3, STEPS = 13, AXES_MAX = 72 };
 static const double counted_from = 0.4;   /* voxels count whose anisotropy is above this quantile */
 static const double square_floor = 0.3;   /* of a squared difference, in units of its squared mean size */
 static const double shape_floor = 0.15;   /* added to a tensor's size, so that noise has no shape */
-static const double least_coherence = 0.25; /* of neighbours by one step, as a share of the most coherent step's */
+static const double min_coherence = 0.25; /* of neighbours by one step, as a share of the most coherent step's */
 
 void hot_check_table_matrix(int number, int matrix[3][3])
 {
@@ -316,7 +316,7 @@ static hot_status learn_steps(work *w, size_t count)
             w->mean[s][e] = sums[s].weight > 0 ? sums[s].edge[e] / sums[s].weight : 0;
     }
     for (int s = 0; s < STEPS; s++)
-        w->used[s] = coherence[s] > least_coherence * most ? w->reach[s] : 0;
+        w->used[s] = coherence[s] > min_coherence * most ? w->reach[s] : 0;
     return learn_means(w, count, sums);
 }
 

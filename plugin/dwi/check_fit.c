@@ -105,7 +105,7 @@ hot_status hot_check_fit(hot_context *context, const hot_dwi *dwi, const size_t 
         status = is_determined(context, volumes, columns, design, determined);
     for (size_t first = 0; first < count && status == HOT_OK && *determined; first += BATCH) {
         const size_t n = count - first < BATCH ? count - first : BATCH;
-        status = hot_dwi_gather(context, dwi, voxel + first, n, signals);
+        status = hot_dwi_read_list(context, dwi, voxel + first, n, signals);
         if (status != HOT_OK)
             break;
 #pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))

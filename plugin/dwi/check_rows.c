@@ -61,7 +61,7 @@ static hot_status take_signals(hot_context *context, const hot_dwi *dwi, const h
     hot_status status = voxel && signals && mean && rows->number && rows->signals && rows->slice &&
                                 rows->level ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK && count > 0)
-        status = hot_dwi_gather(context, dwi, voxel, count, signals);
+        status = hot_dwi_read_list(context, dwi, voxel, count, signals);
     if (status != HOT_OK)
         goto cleanup;
     rows->volumes = rows->voxels = 0;

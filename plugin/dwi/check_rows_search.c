@@ -122,7 +122,7 @@ static void try_pairs(const hot_rows *rows, const hot_rows_model *models, const 
     const size_t n = rows->volumes;
     const double *a = model->inverse, *g = rows->gram;
     hot_rows_step swapped = {HOT_ROWS_SWAP, -1, -1, 0, 1}, shifted = {HOT_ROWS_ROTATE, -1, -1, 0, 1};
-    double least = 0, least_shift = 0;
+    double least = 0, min_shift = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             const double *d = rows->gradients + 3 * i, *e = rows->gradients + 3 * j;
@@ -145,8 +145,8 @@ static void try_pairs(const hot_rows *rows, const hot_rows_model *models, const 
                 sum += exchanged(a, g, n, wandering, at, next);
                 wandering[at] = wandering[next];
                 wandering[next] = kept;
-                if (sum < least_shift && next + 1 != i && next != i + 1) { /* those are swaps */
-                    least_shift = sum;
+                if (sum < min_shift && next + 1 != i && next != i + 1) { /* those are swaps */
+                    min_shift = sum;
                     shifted.first = (int)i, shifted.second = (int)next;
                 }
             }

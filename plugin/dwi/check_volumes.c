@@ -75,12 +75,12 @@ static void take_row(sums *s, size_t slice, const float *signals, int inside)
 
 /* One slice, of data that are in memory; signals: room for CHUNK voxels. */
 enum { CHUNK = 256 };
-static void take_slice(sums *s, const hot_dwi_held *held, size_t slice, const uint8_t *inside, float *signals)
+static void take_slice(sums *s, const hot_dwi_mapped *held, size_t slice, const uint8_t *inside, float *signals)
 {
     const size_t begin = slice * s->rows;
     for (size_t first = 0; first < s->rows; first += CHUNK) {
         const size_t count = s->rows - first < CHUNK ? s->rows - first : CHUNK, at = begin + first;
-        hot_dwi_copy(&held->view, at - held->origin, count, signals);
+        hot_dwi_read_range(&held->view, at - held->origin, count, signals);
         for (size_t n = 0; n < count; n++)
             take_row(s, slice, signals + n * s->volumes, inside[at + n]);
     }
@@ -92,8 +92,8 @@ static hot_status collect(hot_context *context, const hot_dwi *dwi, const uint8_
     float *signals = hot_context_alloc(context, (size_t)threads * CHUNK * s->volumes, sizeof *signals);
     hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t slice = 0, end; slice < s->slices && status == HOT_OK; slice = end) {
-        hot_dwi_held held;
-        if ((status = hot_dwi_hold(context, dwi, slice * s->rows, &held)) != HOT_OK)
+        hot_dwi_mapped held;
+        if ((status = hot_dwi_map(context, dwi, slice * s->rows, &held)) != HOT_OK)
             break;
         end = slice + held.count / s->rows;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(threads))

@@ -16,7 +16,7 @@ enum { LMAX = 8, MOST = (LMAX + 1) * (LMAX + 2) / 2, DEGREES = LMAX / 2 + 1, WIN
 /* The removed part must correlate with the shape by this many standard deviations of chance, and be at least this part
  * of the shape. The median of the first is 1 in bundles and in vivo, and 4 to 9 if neighbours have nothing in
  * common. */
-static const double clearly = 4, least_part = 0.1;
+static const double clearly = 4, min_part = 0.1;
 
 /* The harmonics of one shell: orthonormal vectors over its volumes, in the order of the degrees, so that those of a
  * degree hold what the lower ones do not. Of b=0 there is only the mean. */
@@ -191,7 +191,7 @@ static int removed_shape(const shape_plan *plan, const double (*sums)[3])
 {
     for (int i = 0; i < plan->sums; i++) {
         const double removed = sums[i][0], part = removed / sums[i][2];
-        if (fabs(removed) > clearly * sqrt(sums[i][1]) && part > least_part)
+        if (fabs(removed) > clearly * sqrt(sums[i][1]) && part > min_part)
             return 1;
     }
     return 0;

@@ -150,7 +150,7 @@ cleanup:
     return status;
 }
 
-void hot_dwi_forget(hot_dwi *dwi, size_t end)
+void hot_dwi_release_pages(hot_dwi *dwi, size_t end)
 {
     const size_t *size = dwi->grid.size, *stride = dwi->stride, bytes = hot_sample_bytes(dwi->sample);
     if (!dwi->data || !dwi->release_data || stride[1] != stride[0] * size[0] || stride[2] != stride[1] * size[1])

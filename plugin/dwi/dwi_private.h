@@ -21,6 +21,6 @@ void hot_dwi_free_data(hot_context *context, void *data);
 /* Gives the system the memory back that the samples of voxels before `end` are in, whole pages of it, and of samples
  * that are the data set's own and lie volume after volume or voxel after voxel; else nothing. Those samples must not be
  * read again: they may be 0. For the owner of a data set that nobody else reads. */
-void hot_dwi_forget(hot_dwi *dwi, size_t end);
+void hot_dwi_release_pages(hot_dwi *dwi, size_t end);
 
 #endif

@@ -11,8 +11,8 @@
 /* LOOKED_AT: voxels; a prime, so that steps through an image do not meet one and the same column of each of its rows.
  * FIRST: of these few first: reading voxel by voxel from a file is slow, and mostly they show all volumes. */
 enum { LOOKED_AT = 397, FIRST = 29, LEAST = 20, NAMED_MAX = 6 };
-/* OF_SLICE: voxels checked in a slice if one of them lacks a signal; LEAST_OF_SLICE of them must have other signals. */
-enum { OF_SLICE = 25, LEAST_OF_SLICE = 8 };
+/* OF_SLICE: voxels checked in a slice if one of them lacks a signal; MIN_OF_SLICE of them must have other signals. */
+enum { OF_SLICE = 25, MIN_OF_SLICE = 8 };
 
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes)
 {
@@ -60,7 +60,7 @@ static hot_status look(hot_context *context, const hot_dwi *dwi, size_t looked_a
     size_t voxel[LOOKED_AT];
     for (size_t n = 0; n < looked_at; n++)
         voxel[n] = (2 * n + 1) * voxels / (2 * looked_at);
-    hot_status status = hot_dwi_gather(context, dwi, voxel, looked_at, signals);
+    hot_status status = hot_dwi_read_list(context, dwi, voxel, looked_at, signals);
     if (status == HOT_OK)
         *told = mark(dwi->volumes, looked_at, signals, has_signal);
     return status;
@@ -148,7 +148,7 @@ static hot_status suspect_slices(hot_context *context, const hot_dwi *dwi, const
     *found = 0;
     for (size_t k = 0; k < dwi->grid.size[2]; k++)
         count += spread(mask->bytes, k * area, area, 1, search->voxel + count);
-    hot_status status = hot_dwi_gather(context, dwi, search->voxel, count, search->signals);
+    hot_status status = hot_dwi_read_list(context, dwi, search->voxel, count, search->signals);
     for (size_t n = 0; n < count && status == HOT_OK; n++)
         if (mark(dwi->volumes, 1, search->signals + n * dwi->volumes, search->has_signal) &&
             memchr(search->has_signal, 0, dwi->volumes))
@@ -162,8 +162,8 @@ static hot_status check_slice(hot_context *context, const hot_dwi *dwi, const ho
 {
     const size_t area = dwi->grid.size[0] * dwi->grid.size[1];
     const size_t count = spread(mask->bytes, slice * area, area, OF_SLICE, search->voxel);
-    hot_status status = hot_dwi_gather(context, dwi, search->voxel, count, search->signals);
-    if (status != HOT_OK || mark(dwi->volumes, count, search->signals, search->has_signal) < LEAST_OF_SLICE)
+    hot_status status = hot_dwi_read_list(context, dwi, search->voxel, count, search->signals);
+    if (status != HOT_OK || mark(dwi->volumes, count, search->signals, search->has_signal) < MIN_OF_SLICE)
         return status;
     for (size_t v = 0; v < dwi->volumes; v++) {
         search->lost += !search->has_signal[v];
@@ -173,7 +173,7 @@ static hot_status check_slice(hot_context *context, const hot_dwi *dwi, const ho
     return HOT_OK;
 }
 
-hot_status hot_dwi_tell_empty_slices(hot_context *context, const hot_dwi *dwi, const hot_mask *mask)
+hot_status hot_dwi_warn_empty_slices(hot_context *context, const hot_dwi *dwi, const hot_mask *mask)
 {
     const size_t volumes = dwi->volumes, slices = dwi->grid.size[2], most = slices < OF_SLICE ? OF_SLICE : slices;
     size_t found = 0, named = 0;

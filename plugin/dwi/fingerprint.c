@@ -10,7 +10,7 @@ enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
 /* Samples are weighted by numbers of their voxel and volume and added: a sum that does not depend on the order in which
  * they come (multilinear hashing, Carter and Wegman 1979). */
-static uint64_t add_samples(const hot_dwi_held *held, size_t first, size_t count)
+static uint64_t add_samples(const hot_dwi_mapped *held, size_t first, size_t count)
 {
     const hot_dwi *dwi = &held->view;
     uint64_t weight[BLOCK], sum = 0;
@@ -20,7 +20,7 @@ static uint64_t add_samples(const hot_dwi_held *held, size_t first, size_t count
         weight[n] = hot_fingerprint_mix(first + n) | 1;
     for (size_t v = 0; v < dwi->volumes; v++) {
         uint64_t row = 0;
-        hot_dwi_row(dwi, v, first - held->origin, count, samples);
+        hot_dwi_read_row(dwi, v, first - held->origin, count, samples);
         memcpy(bits, samples, count * sizeof *bits);
         for (size_t n = 0; n < count; n++)
             row += weight[n] * bits[n];
@@ -34,8 +34,8 @@ hot_status hot_dwi_fingerprint(hot_context *context, const hot_dwi *dwi, uint64_
     const size_t voxels = hot_grid_voxels(&dwi->grid);
     uint64_t samples = 0;
     for (size_t first = 0, end; first < voxels; first = end) {
-        hot_dwi_held held;
-        hot_status status = hot_dwi_hold(context, dwi, first, &held);
+        hot_dwi_mapped held;
+        hot_status status = hot_dwi_map(context, dwi, first, &held);
         if (status != HOT_OK)
             return status;
         end = first + (held.count < CHUNK ? held.count : CHUNK);

@@ -127,7 +127,7 @@ static void copy_block(const hot_dwi *dwi, const size_t *voxel, size_t first, si
     gathers[dwi->sample](&g);
 }
 
-void hot_dwi_copy(const hot_dwi *dwi, size_t first, size_t count, float *signals)
+void hot_dwi_read_range(const hot_dwi *dwi, size_t first, size_t count, float *signals)
 {
     for (size_t at = 0; at < count; at += BLOCK)
         copy_block(dwi, NULL, first + at, count - at < BLOCK ? count - at : BLOCK, signals + at * dwi->volumes);
@@ -160,8 +160,8 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
                                 first + count, voxels);
     hot_status status = HOT_OK;
     for (size_t done = 0, here; done < count && status == HOT_OK; done += here) {
-        hot_dwi_held held;
-        status = hot_dwi_hold(context, dwi, first + done, &held);
+        hot_dwi_mapped held;
+        status = hot_dwi_map(context, dwi, first + done, &held);
         here = held.count < count - done ? held.count : count - done;
         if (status == HOT_OK)
             status = read_voxels(context, &held.view, NULL, first + done - held.origin, here,
@@ -193,8 +193,8 @@ static hot_status gather_held(hot_context *context, const hot_dwi *dwi, const si
     if (order && count > 0)
         qsort(order, count, sizeof *order, by_voxel);
     for (size_t n = 0, here; n < count && status == HOT_OK; n += here) {
-        hot_dwi_held held;
-        status = hot_dwi_hold(context, dwi, order[n].voxel, &held);
+        hot_dwi_mapped held;
+        status = hot_dwi_map(context, dwi, order[n].voxel, &held);
         here = 0;
         do { /* those that are held, and lie side by side in the list too */
             local[here] = order[n + here].voxel - held.origin;
@@ -208,12 +208,13 @@ static hot_status gather_held(hot_context *context, const hot_dwi *dwi, const si
     return status;
 }
 
-hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals)
+hot_status hot_dwi_read_list(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count,
+                             float *signals)
 {
     if (!dwi->paged)
         return read_voxels(context, dwi, voxel, 0, count, signals);
     hot_dwi *some;
-    hot_status status = hot_dwi_pick(context, dwi, voxel, count, &some);
+    hot_status status = hot_dwi_read_selected(context, dwi, voxel, count, &some);
     if (status == HOT_OK)
         status = some ? read_voxels(context, some, NULL, 0, count, signals)
                       : gather_held(context, dwi, voxel, count, signals);
@@ -221,7 +222,7 @@ hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t
     return status;
 }
 
-void hot_dwi_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, float *samples)
+void hot_dwi_read_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, float *samples)
 {
     const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
     for (size_t done = 0, run; done < count; done += run) { /* to the end of each line of voxels */

@@ -5,14 +5,15 @@
 #include "core/fields.h"
 
 /* As hot_dwi_read, for `count` voxels given by their numbers: signals[n * volumes ...] is voxel[n]'s. */
-hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals);
+hot_status hot_dwi_read_list(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count,
+                             float *signals);
 
 /* As hot_dwi_read, of data that are in memory (not paged), by the calling thread alone. */
-void hot_dwi_copy(const hot_dwi *dwi, size_t first, size_t count, float *signals);
+void hot_dwi_read_range(const hot_dwi *dwi, size_t first, size_t count, float *signals);
 
 /* One volume's samples of voxels first ... first + count - 1, as floats; count of a thousand or so, so that the samples
  * of all volumes that are walked through stay in the cache where they lie side by side. */
-void hot_dwi_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, float *samples);
+void hot_dwi_read_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, float *samples);
 
 /* All signals as floats, volume by volume: samples[volume][k][j][i]. */
 hot_status hot_dwi_read_volumes(hot_context *context, const hot_dwi *dwi, float *samples);

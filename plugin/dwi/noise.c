@@ -186,7 +186,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
  * with the positive ones of that size. Zeros may be clipped negatives if they are many and there are small positive
  * samples: noise with mean 0 has two samples between 0 and its standard deviation for three below 0, and more with a
  * higher mean. Other zeros are voxels that motion correction could not fill. */
-static const double least_share = .005, least_of_small = .1, least_zeros = .02, least_beside_zeros = .333;
+static const double min_share = .005, min_of_small = .1, min_zeros = .02, least_beside_zeros = .333;
 
 /* Writes the magnitudes of the diffusion-weighted samples that are not positive to low[]; *all: the number of
  * samples. */
@@ -242,7 +242,7 @@ hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const h
     const size_t count = hot_mask_sample(mask, SAMPLE, voxel);
     float *signals = hot_context_alloc(context, SAMPLE, dwi->volumes * sizeof *signals);
     float *low = hot_context_alloc(context, SAMPLE, dwi->volumes * sizeof *low);
-    status = signals && low ? hot_dwi_gather(context, dwi, voxel, count, signals) : HOT_ERROR_MEMORY;
+    status = signals && low ? hot_dwi_read_list(context, dwi, voxel, count, signals) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
     const size_t found = take_low(dwi, count, signals, low, &all);
@@ -250,10 +250,10 @@ hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const h
         goto cleanup;
     const double bound = (double)hot_sorted_at(low, found, found * 9 / 10);
     *share = (double)found / (double)all;
-    if (bound > 0 && *share >= least_share &&
-        (double)found >= least_of_small * (double)(found + count_small(dwi, count, signals, bound)))
+    if (bound > 0 && *share >= min_share &&
+        (double)found >= min_of_small * (double)(found + count_small(dwi, count, signals, bound)))
         *model = HOT_NOISE_GAUSSIAN;
-    if (!(bound > 0) && *share >= least_zeros) {
+    if (!(bound > 0) && *share >= min_zeros) {
         status = hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats); /* NaN: nothing tells it */
         if (!(sigma > 0) || (double)count_small(dwi, count, signals, sigma) >= least_beside_zeros * (double)found)
             *model = HOT_NOISE_GAUSSIAN;

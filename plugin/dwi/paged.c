@@ -193,11 +193,11 @@ static hot_status load(hot_context *context, const hot_dwi *dwi, size_t begin)
     return status;
 }
 
-hot_status hot_dwi_hold(hot_context *context, const hot_dwi *dwi, size_t first, hot_dwi_held *held)
+hot_status hot_dwi_map(hot_context *context, const hot_dwi *dwi, size_t first, hot_dwi_mapped *held)
 {
     const size_t plane = dwi->grid.size[0] * dwi->grid.size[1], slice = first / plane;
     hot_dwi_paged *p = dwi->paged;
-    *held = (hot_dwi_held){.view = *dwi, .count = hot_grid_voxels(&dwi->grid) - first};
+    *held = (hot_dwi_mapped){.view = *dwi, .count = hot_grid_voxels(&dwi->grid) - first};
     if (!p)
         return HOT_OK;
     if (p->of != dwi->position || slice < p->begin || slice >= p->end) {
@@ -214,7 +214,8 @@ hot_status hot_dwi_hold(hot_context *context, const hot_dwi *dwi, size_t first, 
     return HOT_OK;
 }
 
-hot_status hot_dwi_pick(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, hot_dwi **some)
+hot_status hot_dwi_read_selected(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count,
+                                 hot_dwi **some)
 {
     const hot_dwi_paged *p = dwi->paged;
     const size_t one = hot_sample_bytes(dwi->sample), volumes = dwi->volumes, nx = dwi->grid.size[0];

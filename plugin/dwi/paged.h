@@ -1,5 +1,5 @@
-/* Out-of-core samples: they stay in their file, and some slices of all volumes are in memory at a time. hot_dwi_hold,
- * hot_dwi_read and hot_dwi_gather read them like any other data set. For one thread at a time. */
+/* Out-of-core samples: they stay in their file, and some slices of all volumes are in memory at a time. hot_dwi_map,
+ * hot_dwi_read and hot_dwi_read_list read them like any other data set. For one thread at a time. */
 #ifndef HOT_DWI_PAGED_H
 #define HOT_DWI_PAGED_H
 
@@ -26,15 +26,16 @@ hot_status hot_dwi_page(hot_context *context, hot_dwi *dwi, const hot_dwi_pages 
 
 /* A view of voxels in memory: it begins at voxel `origin` of the data set and contains `count` voxels from the
  * requested one on. Valid until the next hold of the same data set. */
-typedef struct hot_dwi_held {
+typedef struct hot_dwi_mapped {
     hot_dwi view;
     size_t origin, count;
-} hot_dwi_held;
-hot_status hot_dwi_hold(hot_context *context, const hot_dwi *dwi, size_t first, hot_dwi_held *held);
+} hot_dwi_mapped;
+hot_status hot_dwi_map(hot_context *context, const hot_dwi *dwi, size_t first, hot_dwi_mapped *held);
 
 /* Reads single voxels, in the file's type, as a data set of `count` x 1 x 1 voxels with contiguous volumes; NULL in
  * *some if holding all slices would be faster. One block of memory: hot_context_free(*some). */
-hot_status hot_dwi_pick(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, hot_dwi **some);
+hot_status hot_dwi_read_selected(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count,
+                                 hot_dwi **some);
 
 void hot_dwi_paged_free(hot_context *context, hot_dwi *dwi);
 

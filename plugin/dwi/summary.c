@@ -24,14 +24,14 @@ static void update_largest(const float *s, size_t count, uint8_t directed, float
 }
 
 /* Standard deviations between the b=0 volumes. */
-static void deviate(const hot_dwi_held *held, const double *mean, size_t averaged, size_t first, size_t count,
+static void deviate(const hot_dwi_mapped *held, const double *mean, size_t averaged, size_t first, size_t count,
                     float *deviation)
 {
     double squares[BLOCK] = {0};
     float s[BLOCK];
     for (size_t v = 0; v < held->view.volumes; v++)
         if (held->view.shell_of[v] == 0) {
-            hot_dwi_row(&held->view, v, first - held->origin, count, s);
+            hot_dwi_read_row(&held->view, v, first - held->origin, count, s);
             for (size_t n = 0; n < count; n++)
                 squares[n] += (s[n] - mean[n]) * (s[n] - mean[n]);
         }
@@ -41,7 +41,7 @@ static void deviate(const hot_dwi_held *held, const double *mean, size_t average
 
 /* The averages and largest samples of voxels first ... first + count - 1, at most BLOCK, volume by volume, which is the
  * order of most files. Intermediate shells are not read: a voxel clipped there is clipped at lower b too. */
-static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *largest, uint8_t *weighted, size_t first,
+static void average(const hot_dwi_mapped *held, hot_dwi_summary *made, float *largest, uint8_t *weighted, size_t first,
                     size_t count)
 {
     const hot_dwi *dwi = &held->view;
@@ -56,7 +56,7 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, float *larg
         double *of_shell = shell == last ? high : shell == 0 ? low : NULL;
         if (!averages && !of_shell)
             continue;
-        hot_dwi_row(dwi, v, first - held->origin, count, s);
+        hot_dwi_read_row(dwi, v, first - held->origin, count, s);
         update_largest(s, count, dwi->has_b0 && shell > 0, largest + first, weighted + first);
         for (size_t n = 0; averages && n < count; n++)
             mean[n] += (double)s[n];
@@ -110,8 +110,8 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
                                 (made->deviation || made->repeats < 2)
                             ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0, end; first < voxels && status == HOT_OK; first = end) {
-        hot_dwi_held held;
-        status = hot_dwi_hold(context, dwi, first, &held);
+        hot_dwi_mapped held;
+        status = hot_dwi_map(context, dwi, first, &held);
         if (status != HOT_OK)
             break;
         end = first + (held.count < CHUNK ? held.count : CHUNK);

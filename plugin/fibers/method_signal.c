@@ -135,7 +135,7 @@ static hot_status take_sample(hot_signal_finder *f, const float *sigma_map, floa
 {
     size_t voxel[SAMPLE];
     *count = hot_mask_sample(f->mask, SAMPLE, voxel);
-    hot_status status = hot_dwi_gather(f->context, f->dwi, voxel, *count, sample);
+    hot_status status = hot_dwi_read_list(f->context, f->dwi, voxel, *count, sample);
     if (status != HOT_OK)
         return status;
     for (size_t i = 0; i < *count; i++) {
@@ -204,7 +204,7 @@ static hot_status learn_priors(hot_signal_finder *f)
             status = hot_signal_learn(context, &f->how, &f->scheme, learned->sampled, sample, sigma_map ? sigma : NULL,
                                       min, f->options.denoised, &learned->population, NULL);
     }
-    const hot_signal_population *p = &learned->population;
+    const hot_signal_priors *p = &learned->population;
     if (status == HOT_OK)
         hot_signal_log_priors(context, learned, f->response->typical);
     f->how.population = p;
@@ -220,7 +220,7 @@ static hot_status noise_from_residuals(hot_signal_finder *f, double bright, doub
 {
     hot_context *context = f->context;
     size_t count = 0, fitted = 0;
-    hot_signal_population learned;
+    hot_signal_priors learned;
     hot_signal_options how = f->how;
     float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
     float *unused = hot_context_alloc(context, SAMPLE, sizeof *unused);

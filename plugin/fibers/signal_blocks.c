@@ -31,7 +31,7 @@ static void read_signals(void *user, size_t first, size_t count, float *rows)
     for (size_t at = 0; at < count; at += TOGETHER) {
         const size_t here = count - at < TOGETHER ? count - at : TOGETHER;
         if (memchr(f->where->bytes + first + at, 1, here))
-            hot_dwi_copy(f->dwi, first + at, here, rows + at * f->volumes);
+            hot_dwi_read_range(f->dwi, first + at, here, rows + at * f->volumes);
     }
 }
 

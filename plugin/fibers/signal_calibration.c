@@ -109,7 +109,7 @@ static void fit(const hot_simulated_voxels *drawn, int scaled, const int group[K
 /* Shifts may only make more fibres less likely. The other way round the fits have too few fibres because tissue is not
  * as the priors say, and more of them change the priors in the same direction: real data ended with three everywhere
  * (docs/decisions/007-signal-posterior-temperature.md). */
-static void fit_rising(const hot_simulated_voxels *drawn, int scaled, hot_signal_population *population)
+static void fit_rising(const hot_simulated_voxels *drawn, int scaled, hot_signal_priors *population)
 {
     int group[KMAX + 1] = {0, 1, 2, 3}, again = 1;
     double x[UNKNOWNS];
@@ -128,7 +128,7 @@ static void fit_rising(const hot_simulated_voxels *drawn, int scaled, hot_signal
 }
 
 /* The share of the drawn voxels whose own number of fibres is the likeliest one. */
-static double recovered(const hot_simulated_voxels *drawn, const hot_signal_population *population)
+static double recovered(const hot_simulated_voxels *drawn, const hot_signal_priors *population)
 {
     size_t right = 0, all = 0;
     for (size_t voxel = 0; voxel < drawn->count; voxel++) {
@@ -148,7 +148,7 @@ static double recovered(const hot_simulated_voxels *drawn, const hot_signal_popu
 
 hot_status hot_signal_calibrate_evidence(hot_context *context, const hot_signal_options *how,
                                          const hot_signal_scheme *scheme, size_t count, const double *snr,
-                                         uint64_t seed, int last, hot_signal_population *population)
+                                         uint64_t seed, int last, hot_signal_priors *population)
 {
     hot_simulated_voxels drawn;
     hot_status status = hot_simulated_make(context, how, scheme, count, &drawn);
@@ -197,7 +197,7 @@ static int kind_of(const float *v, int k)
 
 static int fibers_of(int kind) { return kind < 2 ? kind : 2 + (kind - 2) / HOT_SEPARATIONS; }
 
-static void add_moments(const hot_signal_fit *f, int k, double weight, const hot_signal_population *p,
+static void add_moments(const hot_signal_fit *f, int k, double weight, const hot_signal_priors *p,
                         hot_moments of[MOVED])
 {
     const double usual[2] = {0, p->spread};
@@ -217,7 +217,7 @@ static void add_moments(const hot_signal_fit *f, int k, double weight, const hot
 
 /* drawn: as they were drawn; NULL: data. */
 static void sum_moments(size_t count, const hot_signal_fit *fits, const hot_simulated_voxels *drawn,
-                        const hot_signal_population *p, shown *s)
+                        const hot_signal_priors *p, shown *s)
 {
     memset(s, 0, sizeof *s);
     for (size_t voxel = 0; voxel < count; voxel++) {
@@ -268,7 +268,7 @@ static void move_spread(const hot_moments *data, const hot_moments *drawn, doubl
 }
 
 /* Shares of the kinds, as the population has them. */
-static void list_kinds(const hot_signal_population *p, double part[KINDS])
+static void list_kinds(const hot_signal_priors *p, double part[KINDS])
 {
     for (int kind = 0; kind < KINDS; kind++) {
         const int k = fibers_of(kind);
@@ -284,7 +284,7 @@ static void list_kinds(const hot_signal_population *p, double part[KINDS])
 }
 
 /* As often as each kind must be drawn for the data's to be shown; what was learned keeps the weight of a few voxels. */
-static void unfold(const shown *data, const shown *drawn, const double learned[KINDS], hot_signal_population *matched)
+static void unfold(const shown *data, const shown *drawn, const double learned[KINDS], hot_signal_priors *matched)
 {
     double part[KINDS];
     for (int j = 0; j < KINDS; j++)
@@ -359,7 +359,7 @@ static double fit_certainty(const hot_simulated_voxels *drawn, double *terms)
 
 /* Each fibre of a drawn voxel of k, as the fits find, at the direction nearest to its own; wide: of wide cones alone.
  * Returns how many places there are. */
-static size_t list_places(const hot_simulated_voxels *drawn, int k, int wide, const hot_signal_population *population,
+static size_t list_places(const hot_simulated_voxels *drawn, int k, int wide, const hot_signal_priors *population,
                           double *places)
 {
     const double far_off = 1e30;
@@ -393,7 +393,7 @@ static size_t list_places(const hot_simulated_voxels *drawn, int k, int wide, co
 
 /* The growth with which wide cones hold 95 %: it was measured in narrower ones, and beyond them cones would be wider
  * than fibres are apart. */
-static void fit_growth(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_population *population)
+static void fit_growth(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_priors *population)
 {
     double low = 0, high = 1, *growth = &population->cone_growth[k];
     size_t count = 0;
@@ -410,7 +410,7 @@ static void fit_growth(const hot_simulated_voxels *drawn, int k, double *places,
 
 /* The variance that makes the circles hold 95 % of the drawn fibres whose voxels get their number; never less than the
  * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. */
-static void fit_cones(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_population *population)
+static void fit_cones(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_priors *population)
 {
     population->cone_variance[k] = 1;
     fit_growth(drawn, k, places, population);
@@ -425,9 +425,9 @@ static void fit_cones(const hot_simulated_voxels *drawn, int k, double *places, 
 hot_status hot_signal_calibrate_posterior(hot_context *context, const hot_signal_options *how,
                                           const hot_signal_scheme *scheme, size_t count, const hot_signal_fit *fits,
                                           size_t known, const double *snr, uint64_t seed,
-                                          hot_signal_population *population)
+                                          hot_signal_priors *population)
 {
-    hot_signal_population matched = *population;
+    hot_signal_priors matched = *population;
     const size_t wanted = 2 * known < MIN_DRAWN ? MIN_DRAWN : 2 * known;
     const size_t some = wanted < MAX_DRAWN ? wanted : MAX_DRAWN, all = 2 * some;
     double learned[KINDS];

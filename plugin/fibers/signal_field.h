@@ -25,7 +25,7 @@ typedef struct hot_signal_learned {
     int from_residuals;    /* 0: in the b=0 volumes */
     double ceiling;        /* samples that reach it are clipped; infinite: none are */
     size_t sampled;        /* voxels that the population is of */
-    hot_signal_population population;
+    hot_signal_priors population;
 } hot_signal_learned;
 void hot_signal_learned_free(hot_context *context, hot_signal_learned *learned);
 

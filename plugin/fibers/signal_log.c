@@ -70,7 +70,7 @@ hot_status hot_signal_log_noise(hot_context *context, const hot_dwi *dwi, const 
 
 void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learned, double typical)
 {
-    const hot_signal_population *p = &learned->population;
+    const hot_signal_priors *p = &learned->population;
     hot_context_log(context, HOT_LOG_NOTE,
                     "learned from %zu voxels: %.0f, %.0f, %.0f, %.0f %% have 0 to 3 fibres; width %.2g +- %.2g; "
                     "water %.2g +- %.2g and %.2g +- %.2g of the signal beside them; noise %.2g of the b=0 volumes'",

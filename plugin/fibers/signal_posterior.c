@@ -48,7 +48,7 @@ static double flatter(double angle, double growth)
     return seen * pow((1 + pow(angle / twice_as_wide, 3)) / seen, growth);
 }
 
-void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
+void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_priors *population, double typical,
                         hot_posterior *posterior)
 {
     const int n = 4 * k + 3;
@@ -163,7 +163,7 @@ int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4])
     return fits[0].noise > 0 && isfinite(sum);
 }
 
-void hot_posterior_temper(double p[4], int k, const hot_signal_population *population)
+void hot_posterior_temper(double p[4], int k, const hot_signal_priors *population)
 {
     const double of = p[k];
     double sum = 0;
@@ -293,7 +293,7 @@ void hot_signal_maps_free(hot_signal_maps *maps)
     maps->flags = NULL;
 }
 
-void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_population *population,
+void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_priors *population,
                             hot_signal_maps *maps)
 {
     const size_t voxels = hot_grid_voxels(&mask->grid);
@@ -358,7 +358,7 @@ static void match(const hot_signal_fit *fit, int k, const float *reference[KMAX]
 static uint16_t whole(double part) { return (uint16_t)(fmin(fmax(part, 0), 1) * 65535 + 0.5); }
 
 /* A voxel's samples: a number of fibres by its probability, then a draw from that fit. */
-static void draw_samples(const hot_signal_fit *fits, int found, const hot_signal_population *population, double typical,
+static void draw_samples(const hot_signal_fit *fits, int found, const hot_signal_priors *population, double typical,
                          hot_random random, const double frame[3][3], const hot_signal_samples *samples,
                          hot_sampled_fiber *to)
 {
@@ -401,7 +401,7 @@ static void draw_samples(const hot_signal_fit *fits, int found, const hot_signal
     }
 }
 
-static void fill_cones(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
+static void fill_cones(const hot_signal_fit *fit, int k, const hot_signal_priors *population, double typical,
                        size_t rows, size_t voxel, hot_signal_maps *maps)
 {
     const double freedom = population->noise_freedom + (double)rows - 4 * k - 3;
@@ -441,7 +441,7 @@ static void fill_parts(const hot_signal_fit *fit, int k, double typical, size_t 
 /* What the fits of voxels first ... first + count - 1 say. rows: how many signals a voxel has; sigma: of each, NULL =
  * of all `usual`. */
 static void tell(hot_context *context, const hot_mask *mask, size_t first, size_t count, const uint8_t *found,
-                 const hot_signal_fit *fits, size_t rows, const hot_signal_population *population, double typical,
+                 const hot_signal_fit *fits, size_t rows, const hot_signal_priors *population, double typical,
                  const float *sigma, double usual, hot_signal_maps *maps)
 {
     const uint64_t seed = hot_context_seed(context);

@@ -23,7 +23,7 @@ typedef struct hot_cone {
 
 /* Of a fit of k fibres; it must stay. population: its cone_variance and cone_growth; NULL = 1. typical:
  * hot_posterior's. */
-void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
+void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_priors *population, double typical,
                         hot_posterior *posterior);
 
 /* Whether a cone is wider by the curvature alone than any in which its growth was measured (cone_growth). */
@@ -45,7 +45,7 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
 int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4]);
 
 /* P(k) by the population's certainty; k: the likeliest number. */
-void hot_posterior_temper(double p[4], int k, const hot_signal_population *population);
+void hot_posterior_temper(double p[4], int k, const hot_signal_priors *population);
 
 /* ---- Maps ---- */
 
@@ -68,7 +68,7 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
                                      const hot_signal_result *result, hot_signal_maps *maps);
 
 /* Probabilities and margins, as the fits tell them, by the population's certainty. */
-void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_population *population,
+void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_priors *population,
                             hot_signal_maps *maps);
 
 #endif

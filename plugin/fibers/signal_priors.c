@@ -74,7 +74,7 @@ static void take(const hot_moments *m, const double start[2], double usual, doub
 
 /* How many of a fit's unknowns the data tell: of each that has a normal prior, what the posterior's variance lacks of
  * the prior's (MacKay 1992). */
-static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_population *p)
+static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_priors *p)
 {
     const double water = k ? p->water[1] : 0.4, ln_d = k ? p->ln_diffusivity[1] : p->ln_diffusivity_none[1];
     double priors = fmin((double)f->water_variance / (water * water), 1) +
@@ -98,8 +98,8 @@ static double learn_fan(double before, double squares, double told, double ampli
     return fmin(fmax(before * pow(ratio, 0.5 * fmin(1 / share, 4)), min_fan), max_fan);
 }
 
-static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
-                         hot_signal_population *now)
+static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_priors *start,
+                         hot_signal_priors *now)
 {
     hot_moments width = {0}, isotropic = {0}, water = {0}, ln_d = {0}, ln_d_none = {0};
     double share[KMAX + 1] = {0}, told[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, p[KMAX + 1];
@@ -194,7 +194,7 @@ int hot_by_size(const void *left, const void *right)
  * that are themselves spread (Smyth 2004), by robust quantiles of their logarithms. least: of the usual
  * deviation. logs: count numbers of scratch. Returns how many voxels could be fitted. */
 static size_t learn_noise(size_t count, size_t rows, double least, const hot_signal_fit *fits, double *logs,
-                        hot_signal_population *now)
+                        hot_signal_priors *now)
 {
     size_t n = 0;
     double p[KMAX + 1], usual = 0;
@@ -249,23 +249,23 @@ static size_t take_snr(const hot_signal_options *how, const hot_signal_scheme *s
     return kept;
 }
 
-double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_population *population)
+double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_priors *population)
 {
     return how->response_sigma * fmin(population->noise, 1);
 }
 
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                             size_t count, const float *signals, const float *sigma, double min_noise, int denoised,
-                            hot_signal_population *population, size_t *fitted)
+                            hot_signal_priors *population, size_t *fitted)
 {
     hot_status status = HOT_OK;
     hot_signal_options options = *how;
-    hot_signal_population start;
+    hot_signal_priors start;
     size_t rows = 1, usable = 0;
     hot_signal_fit *fits = hot_context_calloc(context, count, 4 * sizeof *fits);
     float *directions = hot_context_alloc(context, count, 9 * sizeof *directions);
     double *logs = hot_context_alloc(context, count, sizeof *logs);
-    hot_signal_population_usual(&start);
+    hot_signal_priors_default(&start);
     start.fan = start_fan;
     *population = start;
     if (!fits || !directions || !logs) {

@@ -12,11 +12,11 @@
  * Errors: those of hot_signal_fibers_f32. */
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                             size_t count, const float *signals, const float *sigma, double min_noise,
-                            int denoised, hot_signal_population *population, size_t *fitted);
+                            int denoised, hot_signal_priors *population, size_t *fitted);
 
 /* how->response_sigma, which b=0 volumes tell, by the noise that was learned: in people b=0 volumes differ by more than
  * noise (pulsation, motion), which is no bias of magnitudes. */
-double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_population *population);
+double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_priors *population);
 
 /* ---- Calibration on simulated voxels (signal_calibration.c) ---- */
 
@@ -26,7 +26,7 @@ double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal
  * the same. Errors: those of hot_signal_fibers_f32. */
 hot_status hot_signal_calibrate_evidence(hot_context *context, const hot_signal_options *how,
                                          const hot_signal_scheme *scheme, size_t count, const double *snr,
-                                         uint64_t seed, int last, hot_signal_population *population);
+                                         uint64_t seed, int last, hot_signal_priors *population);
 
 /* Sets population->certainty, cone_variance and cone_growth; what is found does not depend on them. how: of the fits;
  * its population is not used. fits: count x 4, of the data with these priors. snr: of `known` voxels, S0 over the noise
@@ -34,7 +34,7 @@ hot_status hot_signal_calibrate_evidence(hot_context *context, const hot_signal_
 hot_status hot_signal_calibrate_posterior(hot_context *context, const hot_signal_options *how,
                                           const hot_signal_scheme *scheme, size_t count, const hot_signal_fit *fits,
                                           size_t known, const double *snr, uint64_t seed,
-                                          hot_signal_population *population);
+                                          hot_signal_priors *population);
 
 /* ---- What fits show of the priors: sums over voxels and numbers of fibres, weighted by P(k) ---- */
 

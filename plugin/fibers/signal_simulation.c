@@ -57,7 +57,7 @@ static void draw_direction(hot_random *random, double v[3])
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* k directions, each separation as often as the population has it. */
-static void draw_directions(hot_random *random, const hot_signal_population *p, int k, double v[KMAX][3])
+static void draw_directions(hot_random *random, const hot_signal_priors *p, int k, double v[KMAX][3])
 {
     double most = 1e-9;
     for (int bin = 0; k > 1 && bin < HOT_SEPARATIONS; bin++)
@@ -78,7 +78,7 @@ static void draw_directions(hot_random *random, const hot_signal_population *p, 
     }
 }
 
-static int draw_number(hot_random *random, const hot_signal_population *p, int max_fibers)
+static int draw_number(hot_random *random, const hot_signal_priors *p, int max_fibers)
 {
     double all = 0;
     int k = 0;
@@ -105,7 +105,7 @@ static void make_across(const double v[3], double across[2][3])
 }
 
 /* The shells of a voxel of k fibres; their directions. */
-static void draw_tissue(hot_random *random, const hot_signal_population *p, const hot_signal_scheme *s,
+static void draw_tissue(hot_random *random, const hot_signal_priors *p, const hot_signal_scheme *s,
                         double misfit, int k, double v[KMAX][3], drawn_shell *shells)
 {
     double weight[KMAX], width[KMAX], isotropic = 0, water = 0, mean = 0, sum = 0;
@@ -193,7 +193,7 @@ static size_t nearest_shell(const hot_signal_scheme *s, double b)
     return best;
 }
 
-void hot_signal_simulate(const hot_signal_population *population, const hot_signal_scheme *scheme,
+void hot_signal_simulate(const hot_signal_priors *population, const hot_signal_scheme *scheme,
                      hot_noise_model noise_model, int max_fibers, double misfit, uint64_t seed, size_t count,
                      const double *snr, int threads, double *scratch, float *signals, uint8_t *fibers,
                      float *directions)
@@ -273,8 +273,8 @@ void hot_simulated_free(hot_simulated_voxels *drawn)
     hot_context_free(context, drawn->fits);
 }
 
-hot_status hot_simulate_voxels(hot_simulated_voxels *drawn, const hot_signal_population *from,
-                          const hot_signal_population *population, double misfit, uint64_t seed, size_t count,
+hot_status hot_simulate_voxels(hot_simulated_voxels *drawn, const hot_signal_priors *from,
+                          const hot_signal_priors *population, double misfit, uint64_t seed, size_t count,
                           const double *snr, size_t known)
 {
     hot_signal_options options = *drawn->options;

@@ -9,7 +9,7 @@
  * of what no fit follows (HOT_SIGNAL_MISFIT_SHARE). snr: count, S0 over the noise given to the fits; signals (out):
  * count x scheme->volumes in units of that noise; fibers (out): count numbers of fibres; directions (out): count x 9,
  * those of the fibres; scratch: threads x scheme->volumes numbers. Any number of threads draws the same. */
-void hot_signal_simulate(const hot_signal_population *population, const hot_signal_scheme *scheme,
+void hot_signal_simulate(const hot_signal_priors *population, const hot_signal_scheme *scheme,
                      hot_noise_model noise_model, int max_fibers, double misfit, uint64_t seed, size_t count,
                      const double *snr, int threads, double *scratch, float *signals, uint8_t *fibers,
                      float *directions);
@@ -37,8 +37,8 @@ void hot_simulated_free(hot_simulated_voxels *drawn);
 
 /* Draws `count` voxels from `from` and fits them with the priors of `population`. snr: of `known` voxels, S0 over the
  * noise given to the fits, taken in turn. misfit, seed: as hot_signal_draw. */
-hot_status hot_simulate_voxels(hot_simulated_voxels *drawn, const hot_signal_population *from,
-                          const hot_signal_population *population, double misfit, uint64_t seed, size_t count,
+hot_status hot_simulate_voxels(hot_simulated_voxels *drawn, const hot_signal_priors *from,
+                          const hot_signal_priors *population, double misfit, uint64_t seed, size_t count,
                           const double *snr, size_t known);
 
 #endif

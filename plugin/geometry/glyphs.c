@@ -21,7 +21,7 @@ struct hot_glyphs {
     double scale;               /* mm per unit of the form */
 };
 
-enum { LEVEL_MOST = 3 }; /* 642 vertices, 1280 triangles */
+enum { MAX_LEVEL = 3 }; /* 642 vertices, 1280 triangles */
 
 /* Whether a voxel has a glyph. */
 static int glyph_there(const hot_glyphs *glyphs, size_t voxel)
@@ -127,7 +127,7 @@ hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tenso
     made->tensors = tensors;
     for (size_t voxel = 0; voxel < voxels; voxel++)
         made->count += (size_t)glyph_there(made, voxel);
-    const int level = made->count <= 2000 ? LEVEL_MOST : made->count <= 50000 ? 2 : 1;
+    const int level = made->count <= 2000 ? MAX_LEVEL : made->count <= 50000 ? 2 : 1;
     made->vertices = hot_sphere_vertices(level);
     made->triangles = hot_sphere_triangles(level);
     hot_space_ras_sign(tensors->grid.space, made->sign);

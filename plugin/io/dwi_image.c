@@ -78,13 +78,13 @@ static hot_status read_tables(hot_context *context, const char *b_name, const ch
     if (status == HOT_OK)
         status = hot_bval_parse(context, b_name, b_text, &b, &b_count);
     if (status != HOT_OK && given[0]) /* a table that was named is at fault */
-        hot_context_blame(context, status, "bval");
+        hot_context_set_parameter(context, status, "bval");
     if (status == HOT_OK) {
         status = hot_text_load(context, g_name, &g_text);
         if (status == HOT_OK)
             status = hot_bvec_parse(context, g_name, g_text, &g, &g_count);
         if (status != HOT_OK && given[1])
-            hot_context_blame(context, status, "bvec");
+            hot_context_set_parameter(context, status, "bvec");
     }
     if (status == HOT_OK)
         status = hot_dwi_add_input(context, dwi, b_name);
@@ -96,7 +96,7 @@ static hot_status read_tables(hot_context *context, const char *b_name, const ch
                                   "'%s' has %zu volumes, but '%s' has %zu b-values and '%s' %zu vectors", dwi->source,
                                   dwi->volumes, b_name, b_count, g_name, g_count);
         if (given[b_right])
-            hot_context_blame(context, status, b_right ? "bvec" : "bval");
+            hot_context_set_parameter(context, status, b_right ? "bvec" : "bval");
     }
     if (status == HOT_OK)
         status = set_fsl(context, dwi, b_name, b, g_name, g);
@@ -277,14 +277,14 @@ static hot_status read_gradients(hot_context *context, const hot_image *image, c
         return read_scheme(context, dwi->source, image->scheme, dwi);
     hot_status status = bval ? is_scheme(context, dwi, bval, &scheme) : HOT_OK;
     if (status != HOT_OK)
-        return hot_context_blame(context, status, "bval");
+        return hot_context_set_parameter(context, status, "bval");
     if (!scheme)
         return read_found(context, bval, bvec, dwi);
     if (bvec)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "bvec",
                                           "'%s' holds the directions already, x y z b on each line; '%s' is not needed",
                                           bval, bvec);
-    return hot_context_blame(context, read_scheme_file(context, bval, dwi), "bval");
+    return hot_context_set_parameter(context, read_scheme_file(context, bval, dwi), "bval");
 }
 
 static void release_image(hot_context *context, void *image)

@@ -38,12 +38,12 @@ hot_status hot_dwi_load_within(hot_context *context, const char *path, const cha
                                size_t memory, const char *output, hot_dwi **dwi)
 {
     /* OURS: the program and its tables. Results need about half as much memory as the data. */
-    enum { OURS = 160 << 20, WINDOW_LEAST = 1 << 16, WINDOW_MOST = 256 << 20 };
+    enum { OURS = 160 << 20, MIN_WINDOW = 1 << 16, MAX_WINDOW = 256 << 20 };
     char folder[HOT_MEMORY_FOLDER];
     const size_t most = hot_memory_bound(context, memory, output, folder), window = most / 16;
     hot_dwi_sample within = {
         .small = most > OURS ? (size_t)((double)(most - OURS) / 1.6) : 0,
-        .window = window < WINDOW_LEAST ? WINDOW_LEAST : window > WINDOW_MOST ? WINDOW_MOST : window,
+        .window = window < MIN_WINDOW ? MIN_WINDOW : window > MAX_WINDOW ? MAX_WINDOW : window,
         .scratch = folder};
     return hot_dwi_load_sample(context, path, bval, bvec, &within, dwi);
 }

@@ -115,7 +115,7 @@ static hot_status mean_signals(hot_context *context, const hot_dwi *dwi, double 
     double threshold = 0;
     for (size_t n = 0; n < count; n++)
         voxel[n] = (size_t)((double)voxels / (double)count * (double)n);
-    hot_status status = signals ? hot_dwi_gather(context, dwi, voxel, count, signals) : HOT_ERROR_MEMORY;
+    hot_status status = signals ? hot_dwi_read_list(context, dwi, voxel, count, signals) : HOT_ERROR_MEMORY;
     for (size_t n = 0; n < count && status == HOT_OK; n++) {
         for (size_t v = 0; v < dwi->volumes; v++)
             brightness[n] += signals[n * dwi->volumes + v];

@@ -31,7 +31,7 @@ hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t
     hot_status status = signals && work ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0; first < count && status == HOT_OK; first += slab) {
         const size_t here = count - first < slab ? count - first : slab;
-        status = hot_dwi_gather(context, plan->dwi, voxel + first, here, signals);
+        status = hot_dwi_read_list(context, plan->dwi, voxel + first, here, signals);
         if (status == HOT_OK)
             status = hot_plan_fit(plan, here, signals, work, values + first * width);
         if (status == HOT_OK)
@@ -76,7 +76,7 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
         if (extra && status == HOT_OK)
             status = clear(context, stage, extra + first * plan->extra, (next - first) * plan->extra);
         if (count > 0 && status == HOT_OK)
-            status = hot_dwi_gather(context, plan->dwi, voxel, count, signals);
+            status = hot_dwi_read_list(context, plan->dwi, voxel, count, signals);
         if (count > 0 && status == HOT_OK)
             status = hot_plan_fit(plan, count, signals, work, fits);
         for (size_t i = 0; i < count && status == HOT_OK; i++) {
@@ -131,7 +131,7 @@ static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, dou
         goto cleanup;
     }
     const size_t taken = hot_mask_sample(mask, SAMPLES, voxel);
-    status = hot_dwi_gather(context, plan->dwi, voxel, taken, signals);
+    status = hot_dwi_read_list(context, plan->dwi, voxel, taken, signals);
     if (status == HOT_OK)
         status = hot_plan_fit(plan, taken, signals, work, fits);
     for (size_t v = 0; v < taken && status == HOT_OK; v++) {

@@ -60,7 +60,7 @@ hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *
     }
     hot_status status = hot_context_check(search->context, "estimating the response");
     if (status == HOT_OK)
-        status = hot_dwi_gather(search->context, search->dwi, voxel, search->count, search->signals);
+        status = hot_dwi_read_list(search->context, search->dwi, voxel, search->count, search->signals);
     hot_context_free(search->context, voxel);
     return status;
 }

@@ -215,7 +215,7 @@ static hot_status choose_all(hot_response_search *search, int check, float *work
 /* The best 300 voxels of a mask are stronger than its typical single fibre, more so in a larger mask. The mean over
  * voxels selected from a fixed number of voxels does not depend on the size. *mean: on entry that of the best of all,
  * replaced by the typical one. */
-static hot_status find_usual(hot_response_search *search, float *work, float *tensors, hot_response **mean)
+static hot_status find_typical(hot_response_search *search, float *work, float *tensors, hot_response **mean)
 {
     hot_response *usual = NULL;
     if (search->sampled <= USUAL)
@@ -271,7 +271,7 @@ static hot_status find_response(hot_response_search *search, float *work, float 
     if (status == HOT_OK)
         (*current)->noise = hot_response_find_noise(search);
     if (status == HOT_OK)
-        status = find_usual(search, work, tensors, &mean);
+        status = find_typical(search, work, tensors, &mean);
     if (status == HOT_OK)
         (*current)->typical = hot_response_find_typical(search, mean, *current);
     hot_response_destroy(&mean);

@@ -9,7 +9,7 @@
 
 /* How much of the variation with direction a fibre must explain: in noise alone it is a few percent (a quarter with 15
  * directions), in a scan of poor quality six tenths. */
-static const double least_explained = .45;
+static const double min_explained = .45;
 /* Of the normal equations of the zonal coefficients; evenly spread angles give about 5. */
 static const double condition_max = 1000;
 enum { ZONAL_MAX = 9 }; /* l = 0, 2, ..., 16 */
@@ -171,7 +171,7 @@ hot_status hot_response_check_chosen(const hot_response_search *search)
         const double flat = flat_misfit(search, signals, hot_response_mean_b0(search, place));
         explained += (flat > 0 ? 1 - search->candidates[place].misfit / flat : 0) / (double)search->chosen;
     }
-    if (!(explained > least_explained))
+    if (!(explained > min_explained))
         return hot_context_fail(search->context, HOT_ERROR_DATA,
                                 "no voxel looks like a single fibre: in the best %zu the fibre explains %.0f %% of how "
                                 "the signal varies with direction; give a response (--response, --diffusivities) or "

@@ -13,8 +13,8 @@
 /* Shares of the refined tissues that make the responses, and the anisotropy that divides white matter from the rest. */
 static const double share_white = .005, share_grey = .02, share_csf = .1, anisotropy_white = .2;
 /* Decays above are noise over nothing. */
-static const double decay_most = 10;
-enum { BLOCK = 4096, LOOK = 400, PEAK_ORDER_MOST = 6 };
+static const double max_decay = 10;
+enum { BLOCK = 4096, LOOK = 400, MAX_PEAK_ORDER = 6 };
 
 typedef enum tissue { NOWHERE, WHITE, GREY, CSF, OUTLIER } tissue;
 
@@ -102,7 +102,7 @@ static hot_status measure(search *s)
         const size_t here = s->count - first < BLOCK ? s->count - first : BLOCK;
         for (size_t i = 0; i < here; i++)
             s->list[i] = s->voxels[first + i].place;
-        status = hot_dwi_gather(s->context, s->dwi, s->list, here, s->signals);
+        status = hot_dwi_read_list(s->context, s->dwi, s->list, here, s->signals);
         for (size_t i = 0; i < here && status == HOT_OK; i++) {
             const float *signals = s->signals + i * s->volumes;
             voxel found = s->voxels[first + i];
@@ -121,7 +121,7 @@ static hot_status measure(search *s)
             found.decay /= weighted;
             found.mean = sum / (double)s->volumes;
             if (good && found.decay > 0) {
-                found.decay = fmin(found.decay, decay_most);
+                found.decay = fmin(found.decay, max_decay);
                 s->voxels[kept++] = found;
             }
         }
@@ -176,7 +176,7 @@ static hot_status fit_tensors(search *s)
         float *weight = logarithm + BLOCK * s->volumes;
         for (size_t i = 0; i < here; i++)
             s->list[i] = s->voxels[first + i].place;
-        status = hot_dwi_gather(context, s->dwi, s->list, here, s->signals);
+        status = hot_dwi_read_list(context, s->dwi, s->list, here, s->signals);
         if (status == HOT_OK)
             take_logarithms(s, here, logarithm, weight);
         for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
@@ -237,10 +237,10 @@ static void segment(search *s)
         s->voxels[v].tissue = s->voxels[v].anisotropy > anisotropy_white ? WHITE : GREY;
     n = decays(s, GREY);
     divide(s, GREY, best_threshold(n, s->values), CSF);
-    double csf_least = INFINITY;
+    double min_csf = INFINITY;
     for (size_t v = 0; v < s->count; v++)
         if (s->voxels[v].tissue == CSF)
-            csf_least = fmin(csf_least, s->voxels[v].decay);
+            min_csf = fmin(min_csf, s->voxels[v].decay);
 
     n = decays(s, WHITE);
     const double middle = median(n, s->values);
@@ -253,7 +253,7 @@ static void segment(search *s)
     keep_near(s, GREY, grey, 1);
     keep_near(s, GREY, grey, 0);
 
-    divide(s, OUTLIER, csf_least, CSF);
+    divide(s, OUTLIER, min_csf, CSF);
     n = decays(s, CSF);
     const double limit = best_threshold(n, s->values);
     for (size_t v = 0; v < s->count; v++)
@@ -320,7 +320,7 @@ static hot_status isotropic_response(search *s, size_t count, hot_response **mad
         size_t place[BLOCK];
         for (size_t i = 0; i < here; i++)
             place[i] = s->voxels[s->list[first + i]].place;
-        status = hot_dwi_gather(s->context, s->dwi, place, here, s->signals);
+        status = hot_dwi_read_list(s->context, s->dwi, place, here, s->signals);
         for (size_t i = 0; i < here && status == HOT_OK; i++) {
             shell_means(s, s->signals + i * s->volumes, -INFINITY, mean);
             for (size_t b = 0; b < s->shells; b++)
@@ -391,7 +391,7 @@ static hot_status measure_sharpness(search *s, size_t count, int order, double u
         amounts = tensors + BLOCK * terms;
         for (size_t i = 0; i < here; i++)
             place[i] = s->voxels[s->list[first + i]].place;
-        status = hot_dwi_gather(context, s->dwi, place, here, s->signals);
+        status = hot_dwi_read_list(context, s->dwi, place, here, s->signals);
         if (status == HOT_OK)
             status = hot_msmt_f32(context, &problem, here, s->signals, s->volumes, NULL, tensors, terms, amounts, NULL,
                                   NULL);
@@ -435,7 +435,7 @@ static hot_status fiber_response(search *s, size_t count, int lmax, hot_response
         chosen->candidates[i].halves = HOT_BOTH_HALVES;
     }
     if (status == HOT_OK)
-        status = hot_dwi_gather(s->context, s->dwi, place, count, chosen->signals);
+        status = hot_dwi_read_list(s->context, s->dwi, place, count, chosen->signals);
     if (status == HOT_OK)
         status = hot_response_from_chosen(chosen, made);
     if (chosen)
@@ -469,7 +469,7 @@ static hot_status estimate(search *s, int lmax, hot_response *responses[3], size
         s->values[i] = s->voxels[s->list[i]].mean;
     const double unit = median(n[0], s->values) * sqrt(4 * M_PI);
     const size_t wanted = share_of(n[0], share_white);
-    for (int order = 2; order <= PEAK_ORDER_MOST && status == HOT_OK; order += PEAK_ORDER_MOST - 2) {
+    for (int order = 2; order <= MAX_PEAK_ORDER && status == HOT_OK; order += MAX_PEAK_ORDER - 2) {
         status = measure_sharpness(s, n[0], order, unit, responses[2]);
         if (status == HOT_OK)
             status = take_highest(s, &n[0], order == 2 ? 2 * wanted : wanted, worth_sharp, 0);
@@ -517,7 +517,7 @@ int hot_response_wants_tissues(const hot_model *model, const hot_dwi *dwi)
 }
 
 /* As many layers as are usual, unless they are much of the image. */
-static int usual_layers(hot_context *context, const hot_grid *grid)
+static int typical_layers(hot_context *context, const hot_grid *grid)
 {
     enum { USUAL = 3 };
     int layers = USUAL;
@@ -552,7 +552,7 @@ hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dw
                                 hot_dwi_name(dwi), s.shells);
     hot_status status = hot_mask_check(context, mask, hot_dwi_grid(dwi));
     if (status == HOT_OK)
-        status = list_inside(&s, mask, erode == 0          ? usual_layers(context, hot_dwi_grid(dwi))
+        status = list_inside(&s, mask, erode == 0          ? typical_layers(context, hot_dwi_grid(dwi))
                                        : erode == HOT_ZERO ? 0
                                                            : erode);
     if (status != HOT_OK)

@@ -5,7 +5,7 @@
 
 /* How much wider than the response the average fibre may be, rad^2: half normal, and at most that. The noise of few
  * voxels would otherwise pass for width. */
-static const double width_sd = .004, width_most = .03;
+static const double width_sd = .004, max_width = .03;
 enum { STEPS = 300 };
 /* What the average lacks is taken by free water beside the fibres, or by fibres with fewer axons, whose signal beyond
  * that of the sharper ones is isotropic, nearly. Diffusivities of both, mm^2/s: the second is what is left at b=1000 on
@@ -59,7 +59,7 @@ double hot_response_find_typical(const hot_response_search *search, const hot_re
     if (!(unit > 0) || !(noise > 0))
         return 1;
     for (int step = 0; step <= STEPS; step++) {
-        const double width = width_most * step / STEPS;
+        const double width = max_width * step / STEPS;
         double own = 0, both = 0, squares = 0;
         for (size_t shell = 1; shell < sharp->shells; shell++) {
             const double variance = variance_of(search, shell, noise) * unit * unit;

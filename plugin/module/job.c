@@ -62,7 +62,7 @@ static hot_status check_outputs(const job *j)
             status = hot_output_check_distinct(j->context, inputs[i], j->outputs.item[o].path);
         if (status == HOT_OK && j->run.inputs.dwi) /* a detached header draws in its data */
             status = hot_dwi_check_distinct(j->context, j->run.inputs.dwi, j->outputs.item[o].path);
-        hot_context_blame(j->context, status, j->outputs.item[o].name);
+        hot_context_set_parameter(j->context, status, j->outputs.item[o].name);
     }
     return status;
 }
@@ -96,7 +96,7 @@ static hot_status read_tissues(job *j)
         const hot_status status = hot_response_load(j->context, others[t].path,
                                                     &j->run.learned.tissues[j->run.learned.tissue_count]);
         if (status != HOT_OK)
-            return hot_context_blame(j->context, status, others[t].name);
+            return hot_context_set_parameter(j->context, status, others[t].name);
         j->run.learned.tissue_count++;
     }
     j->run.inputs.fit.tissues = (const hot_response *const *)j->run.learned.tissues;
@@ -112,7 +112,7 @@ static hot_status read_inputs(job *j)
                                      &j->run.inputs.dwi);
     hot_run_end_stage(&j->run, HOT_STAGE_READING);
     if (status != HOT_OK)
-        return hot_context_blame(context, status, "dwi");
+        return hot_context_set_parameter(context, status, "dwi");
     status = check_outputs(j);
     if (status == HOT_OK && !hot_dwi_has_b0(j->run.inputs.dwi) && strcmp(v->model, "fod") == 0)
         status = hot_context_fail_parameter(context, HOT_ERROR_DATA, "dwi",
@@ -125,11 +125,11 @@ static hot_status read_inputs(job *j)
                                             "the directions of '%s' determine tensors of order %d at most, not %s",
                                             v->dwi, highest, v->order);
     if (status == HOT_OK && given(v->mask))
-        status = hot_context_blame(context, hot_mask_load(context, v->mask, hot_dwi_grid(j->run.inputs.dwi),
+        status = hot_context_set_parameter(context, hot_mask_load(context, v->mask, hot_dwi_grid(j->run.inputs.dwi),
                                                           &j->run.learned.mask),
                                    "mask");
     if (status == HOT_OK && given(v->response))
-        status = hot_context_blame(context, hot_response_load(context, v->response, &j->run.learned.response),
+        status = hot_context_set_parameter(context, hot_response_load(context, v->response, &j->run.learned.response),
                                    "response");
     return status == HOT_OK ? read_tissues(j) : status;
 }
@@ -205,18 +205,19 @@ static hot_status write_outputs(job *j)
     for (size_t i = 0; i < 4 && status == HOT_OK; i++) {
         status = hot_context_progress(j->context, "writing", (double)i / 6);
         if (status == HOT_OK)
-            status = hot_context_blame(j->context, export_as(j, formats[i][0], formats[i][1]), formats[i][0]);
+            status = hot_context_set_parameter(j->context, export_as(j, formats[i][0], formats[i][1]), formats[i][0]);
     }
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tissues")))
-        status = hot_context_blame(j->context, hot_tensor_field_save_tissues(j->context, j->run.results.tensors, path),
+        status = hot_context_set_parameter(j->context, hot_tensor_field_save_tissues(j->context,
+                                                                                     j->run.results.tensors, path),
                                    "tissues");
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tensors")))
-        status = hot_context_blame(j->context, hot_tensor_field_save(j->context, j->run.results.tensors, path),
+        status = hot_context_set_parameter(j->context, hot_tensor_field_save(j->context, j->run.results.tensors, path),
                                    "tensors");
     for (size_t i = 0; i < j->outputs.count; i++)
         names[i] = j->outputs.item[i].path;
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "report")))
-        status = hot_context_blame(j->context, hot_run_save_report(&j->run, names, j->outputs.count, path),
+        status = hot_context_set_parameter(j->context, hot_run_save_report(&j->run, names, j->outputs.count, path),
                                    "report");
     if (status == HOT_OK)
         status = hot_context_check(j->context, "writing");
@@ -268,7 +269,7 @@ int hot_module_run(const hot_module_values *values, const hot_module_watch *watc
     if (status == HOT_OK)
         status = hot_run_compute_state(&j.run);
     if (status == HOT_ERROR_DEVICE)
-        status = hot_context_blame(j.context, status, "device");
+        status = hot_context_set_parameter(j.context, status, "device");
     if (status == HOT_OK)
         status = write_outputs(&j);
     if (status == HOT_OK)

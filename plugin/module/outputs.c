@@ -55,7 +55,7 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
     if (status == HOT_OK && !(file = hot_path_join(context, folder, path + hot_path_folder_length(path))))
         status = HOT_ERROR_MEMORY;
     if (status != HOT_OK) {
-        hot_context_blame(context, status, name);
+        hot_context_set_parameter(context, status, name);
         if (made)
             hot_temporary_folder_remove(folder);
         if (lock > 0)

@@ -6,7 +6,8 @@
 
 static const double THIN = 1 / 12.; /* short over long side of a plane that is left out */
 
-void hot_page_put_plane(FILE *file, const hot_panel *panel, const hot_png *png, double width, double height, int large,
+void hot_page_write_plane(FILE *file, const hot_panel *panel, const hot_png *png, double width, double height,
+                          int large,
                         const char *what, const char *caption)
 {
     static const char sides[4] = {'l', 'r', 't', 'u'};
@@ -25,7 +26,7 @@ void hot_page_put_plane(FILE *file, const hot_panel *panel, const hot_png *png, 
     fputs("</figcaption></figure>\n", file);
 }
 
-int hot_page_thin(const hot_page *page, int plane)
+int hot_page_is_thin(const hot_page *page, int plane)
 {
     double most = 0, ratio[HOT_PAGE_PLANES];
     for (int p = 0; p < HOT_PAGE_PLANES; p++) {
@@ -36,22 +37,22 @@ int hot_page_thin(const hot_page *page, int plane)
     return ratio[plane] < THIN && most >= THIN;
 }
 
-void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
+void hot_page_write_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
                          const char *what)
 {
     static const int order[HOT_PAGE_PLANES] = {2, 0, 1}; /* axial, coronal, sagittal */
     int shown = 0;
     for (int p = 0; p < HOT_PAGE_PLANES; p++)
-        shown += planes[p].bytes && !hot_page_thin(page, p);
+        shown += planes[p].bytes && !hot_page_is_thin(page, p);
     fprintf(file, "<div class=\"planes%s\">\n", !large ? "" : shown == HOT_PAGE_PLANES ? " large" : " single");
     for (int i = 0; i < HOT_PAGE_PLANES; i++) {
         const hot_panel *panel = &page->layout.panels[order[i]];
         char caption[80];
-        if (!planes[order[i]].bytes || hot_page_thin(page, order[i]))
+        if (!planes[order[i]].bytes || hot_page_is_thin(page, order[i]))
             continue;
         snprintf(caption, sizeof caption, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
                  page->grid.size[panel->through]);
-        hot_page_put_plane(file, panel, &planes[order[i]], panel->width, panel->height, large, what, caption);
+        hot_page_write_plane(file, panel, &planes[order[i]], panel->width, panel->height, large, what, caption);
     }
     fputs("</div>\n", file);
 }
@@ -80,10 +81,10 @@ static void put_shares(FILE *file, const hot_page *page)
         fputs("</li>", file);
     }
     fputs("</ul>\n", file);
-    hot_page_put_planes(file, page, page->numbers, 0, "Number of fibres per voxel");
+    hot_page_write_planes(file, page, page->numbers, 0, "Number of fibres per voxel");
 }
 
-void hot_page_put_fibers(FILE *file, const hot_page *page)
+void hot_page_write_fibers(FILE *file, const hot_page *page)
 {
     static const char *const names[] = {"first", "second", "third"};
     const int anatomy = page->grid.space != HOT_SPACE_UNKNOWN;
@@ -97,16 +98,16 @@ void hot_page_put_fibers(FILE *file, const hot_page *page)
         return;
     }
     if (page->sticks[0].bytes)
-        hot_page_put_planes(file, page, page->sticks, 1, "Fibre directions as sticks");
+        hot_page_write_planes(file, page, page->sticks, 1, "Fibre directions as sticks");
     fprintf(file, "<p class=\"soft\">A stick per fibre, its length the square root of the fibre's, over %s. %s</p>\n",
             page->drawn_on,
             anatomy ? "Red runs left-right, green front-back, blue up-down. The patient's right is on the left."
                     : "Red is x, green y, blue z of the file, which does not say where the patient lies.");
-    if (hot_page_thin(page, 0) || hot_page_thin(page, 1) || hot_page_thin(page, 2))
+    if (hot_page_is_thin(page, 0) || hot_page_is_thin(page, 1) || hot_page_is_thin(page, 2))
         fputs("<p class=\"soft\">Only a few slices: views from the side are left out.</p>\n", file);
-    hot_page_put_glyphs(file, page);
+    hot_page_write_glyphs(file, page);
     fputs("<h3>Directions as colours</h3>\n", file);
-    hot_page_put_planes(file, page, page->colors, 0, "Fibre directions as colours");
+    hot_page_write_planes(file, page, page->colors, 0, "Fibre directions as colours");
     put_shares(file, page);
     fputs("<h3>Lengths and angles</h3>\n<div class=\"charts\">\n", file);
     hot_chart_histogram(file, fractions ? "Volume fraction" : "Length of the fibres",
@@ -130,7 +131,7 @@ static void put_ramp(FILE *file, const hot_page_map *map)
     fputs("</span></div>\n", file);
 }
 
-void hot_page_put_maps(FILE *file, const hot_page *page)
+void hot_page_write_maps(FILE *file, const hot_page *page)
 {
     fputs("<section id=\"maps\"><h2>Maps</h2>\n", file);
     if (page->map_count == 0)
@@ -150,7 +151,7 @@ void hot_page_put_maps(FILE *file, const hot_page *page)
         }
         fputs("<div class=\"pair\"><div>", file);
         if (map->plane[0].bytes) {
-            hot_page_put_planes(file, page, map->plane, 0, map->kind->title);
+            hot_page_write_planes(file, page, map->plane, 0, map->kind->title);
             put_ramp(file, map);
         } else {
             fputs("<p class=\"soft\">Its picture is left out: the page would become too large.</p>\n", file);

@@ -190,7 +190,7 @@ hot_status hot_page_draw_glyphs(hot_page *page)
     hot_status status = HOT_OK;
     for (int p = 0; p < HOT_PAGE_PLANES && status == HOT_OK; p++) {
         const hot_panel *panel = &page->layout.panels[p];
-        if (hot_page_thin(page, p))
+        if (hot_page_is_thin(page, p))
             continue;
         choose_window(page, panel, &page->window[p]);
         if (!page->window[p].empty)
@@ -201,7 +201,7 @@ hot_status hot_page_draw_glyphs(hot_page *page)
     return status;
 }
 
-void hot_page_put_glyphs(FILE *file, const hot_page *page)
+void hot_page_write_glyphs(FILE *file, const hot_page *page)
 {
     static const int order[HOT_PAGE_PLANES] = {2, 0, 1};
     if (!page->glyphs[0].bytes && !page->glyphs[1].bytes && !page->glyphs[2].bytes)
@@ -221,7 +221,7 @@ void hot_page_put_glyphs(FILE *file, const hot_page *page)
                  "ijk"[panel->through], panel->slice, "ijk"[a], one[a] < other[a] ? one[a] : other[a],
                  one[a] < other[a] ? other[a] : one[a], "ijk"[d], one[d] < other[d] ? one[d] : other[d],
                  one[d] < other[d] ? other[d] : one[d]);
-        hot_page_put_plane(file, panel, &page->glyphs[order[i]], (double)w->columns, (double)w->rows, 1, "Glyphs",
+        hot_page_write_plane(file, panel, &page->glyphs[order[i]], (double)w->columns, (double)w->rows, 1, "Glyphs",
                            where);
     }
     fputs("</div>\n<p class=\"soft\">Where most fibres cross in each slice: a glyph per voxel, with a lobe along each "

@@ -206,7 +206,7 @@ static void put_outputs(FILE *file, const hot_page *page, unsigned *cited)
     }
 }
 
-void hot_page_put_methods(FILE *file, const hot_page *page)
+void hot_page_write_methods(FILE *file, const hot_page *page)
 {
     unsigned cited = 0;
     fputs("<section id=\"methods\"><h2>For a paper</h2>\n<p class=\"soft\">To be pasted and changed as it needs to be: "

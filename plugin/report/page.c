@@ -278,19 +278,19 @@ static void put_head(FILE *file, const hot_page *page)
     fputs("</nav></header>\n<main>\n", file);
 }
 
-hot_status hot_page_put(hot_context *context, FILE *file, const void *what)
+hot_status hot_page_write(hot_context *context, FILE *file, const void *what)
 {
     const hot_page *page = what;
     (void)context; /* what could not be written shows when the file is finished */
     put_head(file, page);
     put_cards(file, page);
     put_warnings(file, page);
-    hot_page_put_fibers(file, page);
+    hot_page_write_fibers(file, page);
     put_quality(file, page);
-    hot_page_put_maps(file, page);
+    hot_page_write_maps(file, page);
     put_input(file, page);
     put_settings(file, page);
-    hot_page_put_methods(file, page);
+    hot_page_write_methods(file, page);
     fputs("</main>\n<footer><p>Made by hotfiber ", file);
     hot_html_text(file, hot_version());
     fputs(". Not for diagnosis.</p></footer>\n</body></html>\n", file);
@@ -306,7 +306,7 @@ hot_status hot_run_report(hot_context *context, const char *folder, const char *
     hot_page page = {.context = context, .folder = folder};
     hot_status status = hot_page_read(&page, background);
     if (status == HOT_OK)
-        status = hot_output_write(context, path, hot_page_put, &page);
+        status = hot_output_write(context, path, hot_page_write, &page);
     hot_page_free(&page);
     return status;
 }

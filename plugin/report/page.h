@@ -72,9 +72,9 @@ hot_status hot_page_draw(hot_page *page, const char *background);
 /* Draws the glyphs. */
 hot_status hot_page_draw_glyphs(hot_page *page);
 /* Whether a plane is so thin that there is nothing to be seen: a few slices, seen from the side. Not all planes are. */
-int hot_page_thin(const hot_page *page, int plane);
+int hot_page_is_thin(const hot_page *page, int plane);
 /* Status after a file could not be read: HOT_OK, with the problem noted, unless the error is fatal. */
-hot_status hot_page_pardon(hot_page *page, hot_status status);
+hot_status hot_page_recover(hot_page *page, hot_status status);
 /* folder/name in the context's memory; NULL without memory. */
 char *hot_page_path(const hot_page *page, const char *name);
 
@@ -97,18 +97,19 @@ void hot_chart_histogram(FILE *file, const char *title, const char *axis, const 
 void hot_chart_response(FILE *file, const cJSON *response);
 
 /* A picture of a panel with its letters; width, height: in any unit. what: for the alt text. */
-void hot_page_put_plane(FILE *file, const hot_panel *panel, const hot_png *png, double width, double height, int large,
+void hot_page_write_plane(FILE *file, const hot_panel *panel, const hot_png *png, double width, double height,
+                          int large,
                         const char *what, const char *caption);
 /* Three planes, side by side, or large and smooth; a thin one is left out. */
-void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
+void hot_page_write_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
                          const char *what);
 /* Windows of glyphs, and what they are. */
-void hot_page_put_glyphs(FILE *file, const hot_page *page);
+void hot_page_write_glyphs(FILE *file, const hot_page *page);
 /* Sections of pictures and charts, of words and tables, and the paragraph for a paper. */
-void hot_page_put_fibers(FILE *file, const hot_page *page);
-void hot_page_put_maps(FILE *file, const hot_page *page);
-void hot_page_put_methods(FILE *file, const hot_page *page);
-hot_status hot_page_put(hot_context *context, FILE *file, const void *page);
+void hot_page_write_fibers(FILE *file, const hot_page *page);
+void hot_page_write_maps(FILE *file, const hot_page *page);
+void hot_page_write_methods(FILE *file, const hot_page *page);
+hot_status hot_page_write(hot_context *context, FILE *file, const void *page);
 
 /* Members of the report; NULL, NaN or "" if missing or of another type. */
 const cJSON *hot_json_at(const cJSON *object, const char *name);

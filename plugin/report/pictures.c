@@ -6,7 +6,7 @@
 #include "page.h"
 
 /* Bytes of all pictures, and of those of the maps: as base64 a page then stays below 5 MB. */
-static const size_t all_most = 3500000, maps_most = 2200000;
+static const size_t max_all = 3500000, max_maps = 2200000;
 
 static const hot_map_kind kinds[] = {
     {"b0.nii.gz", "Mean b=0 image", "", "what the fibres are drawn over", 1, 0, 0, HOT_MAP_FIRST, 1},
@@ -119,7 +119,7 @@ static hot_status read_map(hot_page *page, const hot_map_kind *kind, const char 
     hot_page_map *map = &page->maps[page->map_count];
     hot_status status = hot_page_values(page, path, kind->volume == HOT_MAP_LARGEST, &values);
     if (status != HOT_OK)
-        return hot_page_pardon(page, status);
+        return hot_page_recover(page, status);
     memset(map, 0, sizeof *map);
     map->kind = kind;
     page->map_count++;
@@ -136,7 +136,7 @@ static hot_status read_map(hot_page *page, const hot_map_kind *kind, const char 
     size_t bytes = 0;
     for (int m = 0; m < page->map_count; m++)
         bytes += bytes_of(page->maps[m].plane);
-    for (int p = 0; p < HOT_PAGE_PLANES && bytes > maps_most; p++) /* its histogram stays */
+    for (int p = 0; p < HOT_PAGE_PLANES && bytes > max_maps; p++) /* its histogram stays */
         hot_png_free(&map->plane[p]);
     hot_context_free(page->context, some);
     hot_context_free(page->context, values);
@@ -191,7 +191,7 @@ static hot_status find_background(hot_page *page, const char *asked, float **bac
 /* As large as the page has room for. */
 static hot_status draw_sticks(hot_page *page, const float *background)
 {
-    size_t room = all_most - bytes_of(page->colors) - bytes_of(page->numbers) - bytes_of(page->glyphs);
+    size_t room = max_all - bytes_of(page->colors) - bytes_of(page->numbers) - bytes_of(page->glyphs);
     for (int m = 0; m < page->map_count; m++)
         room -= bytes_of(page->maps[m].plane);
     hot_status status = HOT_OK;

@@ -35,7 +35,7 @@ char *hot_page_path(const hot_page *page, const char *name)
     return path;
 }
 
-hot_status hot_page_pardon(hot_page *page, hot_status status)
+hot_status hot_page_recover(hot_page *page, hot_status status)
 {
     if (status == HOT_OK || status == HOT_ERROR_MEMORY || status == HOT_ERROR_CANCELLED)
         return status;
@@ -219,7 +219,7 @@ static hot_status read_fibers(hot_page *page)
         if (!path)
             return HOT_ERROR_MEMORY;
         if (access(path, F_OK) == 0)
-            status = hot_page_pardon(page, hot_fiber_field_load(page->context, path, &page->fibers));
+            status = hot_page_recover(page, hot_fiber_field_load(page->context, path, &page->fibers));
         hot_context_free(page->context, path);
     }
     if (page->fibers)
@@ -242,7 +242,7 @@ static hot_status read_grid(hot_page *page)
             if (status == HOT_OK)
                 page->grid = image.grid;
             hot_image_close(&image);
-            status = hot_page_pardon(page, status);
+            status = hot_page_recover(page, status);
         }
         hot_context_free(page->context, path);
     }
@@ -258,7 +258,7 @@ static hot_status read_mask(hot_page *page)
     page->inside = hot_context_alloc(page->context, voxels, 1);
     hot_status status = path && page->inside ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK && access(path, F_OK) == 0)
-        status = hot_page_pardon(page, hot_page_values(page, path, 0, &mask));
+        status = hot_page_recover(page, hot_page_values(page, path, 0, &mask));
     for (size_t v = 0; v < voxels && status == HOT_OK; v++)
         page->inside[v] = mask ? mask[v] > 0 : page->fibers ? page->fibers->counts[v] > 0 : 1;
     page->inside_is = mask ? "in the mask" : page->fibers ? "with a fibre" : "of the volume";

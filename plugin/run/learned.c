@@ -26,10 +26,10 @@ typedef struct field {
 #define LEARNED(name, member) {name, offsetof(hot_signal_learned, member), 1, 0}
 static const field numbers_learned[] = {LEARNED("b0", bright), LEARNED("not_positive", share), LEARNED("sigma", sigma),
                                         LEARNED("ceiling", ceiling)};
-#define PRIOR(member) {#member, offsetof(hot_signal_population, member), \
-                       sizeof((hot_signal_population *)0)->member / sizeof(double), 0}
-#define LATER(member) {#member, offsetof(hot_signal_population, member), \
-                       sizeof((hot_signal_population *)0)->member / sizeof(double), 1}
+#define PRIOR(member) {#member, offsetof(hot_signal_priors, member), \
+                       sizeof((hot_signal_priors *)0)->member / sizeof(double), 0}
+#define LATER(member) {#member, offsetof(hot_signal_priors, member), \
+                       sizeof((hot_signal_priors *)0)->member / sizeof(double), 1}
 static const field priors[] = {
     PRIOR(width), PRIOR(isotropic), PRIOR(water), PRIOR(ln_diffusivity), PRIOR(ln_diffusivity_none), PRIOR(share),
     PRIOR(near), PRIOR(told), PRIOR(evidence_scale), PRIOR(evidence_shift), PRIOR(spread), PRIOR(noise),
@@ -282,7 +282,7 @@ hot_status hot_run_load_response(hot_run_state *run)
 
 /* ---- The signal method ----------------------------------------------------------------------------------------- */
 
-void hot_run_add_population(cJSON *object, const hot_signal_population *population, int plain)
+void hot_run_add_population(cJSON *object, const hot_signal_priors *population, int plain)
 {
     for (size_t i = 0; i < PRIORS; i++) {
         const double *values = number_at(population, &priors[i]);
@@ -312,10 +312,10 @@ static cJSON *write_signal(const hot_signal_learned *learned)
 }
 
 /* Whether the priors are numbers. */
-static int read_population(const cJSON *from, hot_signal_population *population)
+static int read_population(const cJSON *from, hot_signal_priors *population)
 {
     int fine = 1;
-    hot_signal_population_usual(population);
+    hot_signal_priors_default(population);
     for (size_t i = 0; i < PRIORS && fine; i++) {
         double *values = number_at(population, &priors[i]);
         if (priors[i].optional && !get(from, priors[i].name))

@@ -22,7 +22,7 @@ hot_run_step hot_run_load_signal;
 hot_status hot_run_learned_check(hot_run_state *run);
 
 /* The priors by their names: lists of numbers without loss, or (plain) as report.json has them. */
-void hot_run_add_population(cJSON *object, const hot_signal_population *population, int plain);
+void hot_run_add_population(cJSON *object, const hot_signal_priors *population, int plain);
 
 /* The sum of what the signal method has learned, or 0 with another method. */
 uint64_t hot_run_learned_sum(const hot_run_state *run);

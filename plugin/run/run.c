@@ -92,7 +92,7 @@ static hot_status fit(hot_run_state *run)
 static void forget_signals(void *user, size_t end)
 {
     const hot_run_state *run = user;
-    hot_dwi_forget(run->inputs.dwi, end);
+    hot_dwi_release_pages(run->inputs.dwi, end);
 }
 
 static hot_status find_in_signals(hot_run_state *run)
@@ -165,7 +165,7 @@ static void count_fibers(hot_run_state *run)
 
 /* While the driver of the GPU starts it has threads of its own; loops with one on every processor wait for those that
  * are displaced (docs/decisions/022-run-on-gpu.md). */
-static void leave_processors(hot_run_state *run)
+static void reserve_driver_threads(hot_run_state *run)
 {
     enum { LEFT = 3, OF = 5 };
     const int all = hot_context_threads(run->context), left = all / OF < LEFT ? all / OF : LEFT;
@@ -175,7 +175,7 @@ static void leave_processors(hot_run_state *run)
     }
 }
 
-static void take_processors(hot_run_state *run)
+static void restore_threads(hot_run_state *run)
 {
     if (run->threads > 0)
         hot_context_set_threads(run->context, run->threads);
@@ -237,7 +237,7 @@ hot_status hot_run_compute_state(hot_run_state *run)
         return status;
     hot_run_follow_response(run);
     hot_memory_trim();
-    take_processors(run);
+    restore_threads(run);
     hot_run_end_stage(run, HOT_STAGE_RESPONSE);
 
     if ((status = fit(run)) != HOT_OK)
@@ -379,13 +379,13 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     HOT_ENTRY(context);
     HOT_NEED(context);
     hot_run_state run = {.context = context, .log = cJSON_CreateArray()};
-    hot_context_listen(context, hear, &run);
+    hot_context_add_log_sink(context, hear, &run);
     hot_status status = begin(&run, options);
     const int prepared = status == HOT_OK;
     const hot_run_options *mine = &run.inputs.options;
     if (prepared) {
-        hot_backend_prepare(context); /* while the CPU reads and makes the mask */
-        leave_processors(&run);
+        hot_backend_init_async(context); /* while the CPU reads and makes the mask */
+        reserve_driver_threads(&run);
         status = read_data(&run);
     }
     if (status == HOT_OK)
@@ -398,11 +398,11 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     }
     if (status == HOT_OK && result)
         *result = run.results.counts;
-    take_processors(&run);
-    hot_context_listen(context, NULL, NULL);
+    restore_threads(&run);
+    hot_context_add_log_sink(context, NULL, NULL);
     hot_run_free(&run);
     if (prepared)
-        hot_backend_prepared(context);
+        hot_backend_init_wait(context);
     return status;
 }
 

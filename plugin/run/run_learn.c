@@ -101,7 +101,7 @@ hot_status hot_run_make_mask(hot_run_state *run)
     if (run->results.counts.voxels == 0)
         return hot_context_fail(run->context, HOT_ERROR_DATA, "the mask (%s) is empty: there is nothing to compute",
                                 learned->mask_from);
-    if ((status = hot_dwi_tell_empty_slices(run->context, in->dwi, learned->mask)) != HOT_OK)
+    if ((status = hot_dwi_warn_empty_slices(run->context, in->dwi, learned->mask)) != HOT_OK)
         return status;
     const double before = learned->sigma;
     size_t repeats;

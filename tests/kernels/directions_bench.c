@@ -88,7 +88,7 @@ static void bench_gpus(check_run *run, int order, const hot_directions_options *
         char what[96], note[64];
         if (hot_context_create(&settings, &own.context) != HOT_OK)
             return;
-        hot_context_pretend_gpus(own.context, gpus);
+        hot_context_override_gpu_count(own.context, gpus);
 #pragma omp parallel for
         for (size_t i = 0; i < MILLIONS; i++)
             memset(out[which] + i * row, 0x55, row * sizeof(float));
@@ -123,7 +123,7 @@ static void bench_all_gpus(check_run *run)
     float *tensors = malloc((size_t)MILLIONS * MOST * sizeof *tensors);
     float *out[2] = {malloc((size_t)MILLIONS * 9 * sizeof **out), malloc((size_t)MILLIONS * 9 * sizeof **out)};
     uint8_t *found[2] = {malloc(MILLIONS), malloc(MILLIONS)};
-    check_call(run, hot_cuda_wake(run->context, -1)); /* starting the driver is not counted */
+    check_call(run, hot_cuda_init(run->context, -1)); /* starting the driver is not counted */
     for (int order = 4; order <= 8; order += 2) {
         if (!wanted_order(run, "GPUs", order))
             continue;

@@ -74,7 +74,7 @@ static void make_signals(uint64_t *seed, const acquisition *a, double noise, flo
 
 /* The least eigenvalue of the tensor's matrix over its trace, by bisection of what can be taken from the diagonal with
  * pivots above 0. */
-static double least_eigenvalue(const acquisition *a, const float *tensor)
+static double min_eigenvalue(const acquisition *a, const float *tensor)
 {
     enum { SIDE_MAX = 15 };
     int exponents[3 * TERMS_MAX], half[3 * SIDE_MAX];
@@ -181,7 +181,7 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
             }
             CHECK_ITEM(run, i, least >= -1e-5, "a value below zero: %g", least);
             if (constraint == HOT_CONSTRAINT_HPSD) {
-                const double eigenvalue = least_eigenvalue(&a, got);
+                const double eigenvalue = min_eigenvalue(&a, got);
                 CHECK_ITEM(run, i, eigenvalue >= -1e-9, "least eigenvalue over trace: %g", eigenvalue);
                 for (int j = 0; j < 1000; j++) {
                     double v[3];
@@ -251,7 +251,7 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
             CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= (i % 3 ? 1e-5f : 2e-4f), "residual %g",
                        (double)residual[i]);
             if (constraint == HOT_CONSTRAINT_HPSD) {
-                const double eigenvalue = least_eigenvalue(&a, got);
+                const double eigenvalue = min_eigenvalue(&a, got);
                 CHECK_ITEM(run, i, eigenvalue >= -1e-9, "least eigenvalue over trace: %g", eigenvalue);
             }
         }

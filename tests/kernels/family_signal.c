@@ -385,8 +385,8 @@ static void check_arguments(check_run *run)
     hot_signal_scheme good = scheme_of(&v), bad = good;
     hot_signal_options options = {.size = sizeof options, .sigma = 0.03};
     double far_b = 2000;
-    hot_signal_population spread;
-    hot_signal_population_usual(&spread);
+    hot_signal_priors spread;
+    hot_signal_priors_default(&spread);
     spread.width[1] = 0;
 #define REFUSED(expected) \
     CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &bad, 1, v.signals, NULL, NULL, NULL, \
@@ -445,7 +445,7 @@ static void check_agreement(check_run *run, double b, double fan)
     hot_context *plain = check_cpu_context(run->cuda ? HOT_CPU_AVX512 : HOT_CPU_BASELINE);
     voxels v = make_dispersed(&run->seed, b, count);
     uint8_t *inside = malloc(count);
-    hot_signal_population population;
+    hot_signal_priors population;
     hot_signal_result result[2];
     size_t away = 0, other = 0, unlike = 0, fitted = 0;
     if (!inside)
@@ -455,7 +455,7 @@ static void check_agreement(check_run *run, double b, double fan)
         if (i % 50 == 20)
             v.signals[i * VOLUMES + PH_B0 + 5] = NAN;
     }
-    hot_signal_population_usual(&population);
+    hot_signal_priors_default(&population);
     population.evidence_scale = 0.7, population.evidence_shift[2] = 0.6;
     population.noise = 0.9, population.noise_freedom = 60, population.near[1][3] = 2, population.fan = fan;
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
@@ -555,7 +555,7 @@ static void bench_fits(check_run *run, const voxels *v, size_t count, int with_f
     const char *name = fan > 0     ? "signal, the same with fans"
                        : with_fits ? "signal, the same with all fits"
                                    : "signal, 64 directions, up to 3 fibres";
-    hot_signal_population population;
+    hot_signal_priors population;
     if (!signals || !directions || (with_fits && !fits))
         exit(2);
     for (size_t i = 0; i < count; i++)
@@ -565,7 +565,7 @@ static void bench_fits(check_run *run, const voxels *v, size_t count, int with_f
     hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
     double best = INFINITY, best_device = INFINITY, device, begin = check_now();
     result.device_seconds = &device;
-    hot_signal_population_usual(&population);
+    hot_signal_priors_default(&population);
     population.fan = fan;
     do {
         double from = check_now();

@@ -32,5 +32,5 @@ float gnomonic_test_shift(int order, const float *tensor, const float *x)
                         : gnomonic<8>::shift(tensor, x[0], x[1], x[2]);
 }
 
-float gnomonic_test_least_eigenvalue(const float *h) { return sshopm_step3<4>::least_eigenvalue(h); }
+float gnomonic_test_least_eigenvalue(const float *h) { return sshopm_step3<4>::min_eigenvalue(h); }
 }

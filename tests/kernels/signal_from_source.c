@@ -82,12 +82,12 @@ void check_signal_source(check_run *run)
     float *signals = calloc((size_t)COUNT * VOLUMES, sizeof *signals);
     float *found[2] = {malloc(COUNT * 9 * sizeof(float)), malloc(COUNT * 9 * sizeof(float))};
     uint8_t *mask = calloc(COUNT, 1);
-    hot_signal_population population;
+    hot_signal_priors population;
     if (!signals || !found[0] || !found[1] || !mask)
         exit(2);
     ph_make_scheme(&s, 77, &drawn);
     ph_response_exact(&drawn, s.along, s.across, rows);
-    hot_signal_population_usual(&population);
+    hot_signal_priors_default(&population);
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = drawn.b, .gradients = drawn.gradient,
                                 .shells = drawn.shells, .shell_b = drawn.shell_b, .response = rows,
                                 .lmax = 2 * (PH_TERMS - 1)};

@@ -17,7 +17,7 @@ static const double clear_of_wall = 31;
 typedef struct world {
     ph_scheme scheme;
     double rows[2 * PH_TERMS];
-    hot_signal_population population;
+    hot_signal_priors population;
     int gaussian;
 } world;
 
@@ -88,7 +88,7 @@ static double cost_of(const world *w, int k, const double *theta, const hot_sign
                       double sigma, double H[MOST][MOST])
 {
     static const double water_none[2] = {0.5, 0.4};
-    const hot_signal_population *p = &w->population;
+    const hot_signal_priors *p = &w->population;
     const int n = 4 * k + 3;
     double v[3][3], cost = 0, mean_lw = 0, slope[MOST];
     directions(k, theta, base, v);
@@ -314,7 +314,7 @@ static double laplace_of(const world *w, int k, const double *theta, const hot_s
                          double sigma, fit_sums *sums)
 {
     static const double let_through[4] = {1, 1, 0.9036, 0.7336}, middles[6] = {30, 40, 50, 60, 70, 82.5};
-    const hot_signal_population *p = &w->population;
+    const hot_signal_priors *p = &w->population;
     const int n = 4 * k + 3;
     double H[MOST][MOST] = {{0}}, cost = cost_of(w, k, theta, base, y, sigma, H), sum = 0, names = 1, near = 0;
     double r[PH_VOLUMES + 1];
@@ -427,7 +427,7 @@ static void check_reference(check_run *run, double b, int gaussian, double fan)
             signals[i * VOLUMES + (size_t)j] = j < PH_B0 ? 1 : signals[i * VOLUMES + (size_t)j];
         }
     }
-    hot_signal_population_usual(&w.population);
+    hot_signal_priors_default(&w.population);
     w.population.width[0] = 0.004; /* nothing that is 0 by chance */
     w.population.near[0][1] = 1.5, w.population.near[1][3] = 2, w.population.near[1][4] = 3;
     w.population.evidence_scale = 0.8, w.population.evidence_shift[1] = 0.5, w.population.evidence_shift[3] = -1.5;

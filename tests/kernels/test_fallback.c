@@ -59,7 +59,7 @@ static hot_context *make(hot_device device, int gpus, said *log)
                                           .log = hear, .log_user = log};
     hot_context *context = NULL;
     CHECK(hot_context_create(&settings, &context) == HOT_OK, "no context");
-    hot_context_pretend_gpus(context, gpus);
+    hot_context_override_gpu_count(context, gpus);
     return context;
 }
 

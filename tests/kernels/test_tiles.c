@@ -8,11 +8,11 @@
 #include "common/cpu.h"
 #include "contract/cpu/contract_variant.h"
 
-enum { MOST_ROWS = 27, MOST_COLUMNS = 70, MOST_SUMS = 18, ITEMS = 3 };
+enum { MAX_ROWS = 27, MAX_COLUMNS = 70, MAX_SUMS = 18, ITEMS = 3 };
 
 typedef struct operand {
-    double wide[ITEMS * MOST_ROWS * MOST_COLUMNS + ITEMS * MOST_SUMS * MOST_COLUMNS];
-    float narrow[ITEMS * MOST_ROWS * MOST_COLUMNS + ITEMS * MOST_SUMS * MOST_COLUMNS];
+    double wide[ITEMS * MAX_ROWS * MAX_COLUMNS + ITEMS * MAX_SUMS * MAX_COLUMNS];
+    float narrow[ITEMS * MAX_ROWS * MAX_COLUMNS + ITEMS * MAX_SUMS * MAX_COLUMNS];
 } operand;
 
 static operand a, b, c;
@@ -83,11 +83,11 @@ int main(void)
         const hot_contract_variant *variant = hot_contract_variant_choose(context);
         for (int f64 = 0; f64 < 2; f64++)
             for (int plain = 0; plain < 2; plain++)
-                for (size_t rows = 1; rows <= MOST_ROWS; rows += rows < 15 ? 1 : 4)
+                for (size_t rows = 1; rows <= MAX_ROWS; rows += rows < 15 ? 1 : 4)
                     for (size_t columns = 1; columns <= 66; columns += columns < 34 ? 1 : 5) {
                         const size_t number = rows * 7 + columns;
-                        one(variant, f64, plain, rows, columns, 1 + number % MOST_SUMS, 1, 1, 0);
-                        one(variant, f64, plain, rows, columns, 1 + number * 5 % MOST_SUMS, factors[number % 4][0],
+                        one(variant, f64, plain, rows, columns, 1 + number % MAX_SUMS, 1, 1, 0);
+                        one(variant, f64, plain, rows, columns, 1 + number * 5 % MAX_SUMS, factors[number % 4][0],
                             factors[number % 4][1], number % 3);
                     }
     }

@@ -80,13 +80,13 @@ static void test_messages(hot_context *context)
     CHECK(hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "starts", "not %d", 3) == HOT_ERROR_ARGUMENT &&
               strcmp(hot_context_message(context), "starts: not 3") == 0 &&
               strcmp(hot_context_parameter(context), "starts") == 0, "%s", hot_context_message(context));
-    CHECK(hot_context_blame(context, HOT_ERROR_ARGUMENT, "other") == HOT_ERROR_ARGUMENT &&
+    CHECK(hot_context_set_parameter(context, HOT_ERROR_ARGUMENT, "other") == HOT_ERROR_ARGUMENT &&
               strcmp(hot_context_parameter(context), "starts") == 0, "one is named already");
     CHECK(hot_context_fail(context, HOT_ERROR_ARGUMENT, "bad") && !hot_context_parameter(context)[0], "none any more");
-    CHECK(hot_context_blame(context, HOT_OK, "x") == HOT_OK && !hot_context_parameter(context)[0] &&
-              hot_context_blame(context, HOT_ERROR_CANCELLED, "x") == HOT_ERROR_CANCELLED &&
+    CHECK(hot_context_set_parameter(context, HOT_OK, "x") == HOT_OK && !hot_context_parameter(context)[0] &&
+              hot_context_set_parameter(context, HOT_ERROR_CANCELLED, "x") == HOT_ERROR_CANCELLED &&
               !hot_context_parameter(context)[0], "nothing after HOT_OK and after cancelling");
-    CHECK(hot_context_blame(context, HOT_ERROR_ARGUMENT, "order") == HOT_ERROR_ARGUMENT &&
+    CHECK(hot_context_set_parameter(context, HOT_ERROR_ARGUMENT, "order") == HOT_ERROR_ARGUMENT &&
               strcmp(hot_context_parameter(context), "order") == 0 &&
               strcmp(hot_context_message(context), "order: bad") == 0, "%s", hot_context_message(context));
     char name[40];

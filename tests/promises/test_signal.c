@@ -120,8 +120,8 @@ static void test_exact(hot_context *context)
     o.max_fibers = 3, o.order = 8;
     CHECK(fit(context, &o, &scheme, signals[0], NULL, NULL, NULL, &again) == HOT_OK &&
               memcmp(&again, &out, sizeof out) == 0, "0 fibres are 3, order 0 is 8");
-    hot_signal_population population;
-    hot_signal_population_usual(&population);
+    hot_signal_priors population;
+    hot_signal_priors_default(&population);
     o.population = &population;
     CHECK(fit(context, &o, &scheme, signals[0], NULL, NULL, NULL, &again) == HOT_OK &&
               memcmp(&again, &out, sizeof out) == 0, "population NULL is the usual one");

@@ -28,7 +28,7 @@ def units(count):
     return v / np.linalg.norm(v, axis=1)[:, None]
 
 
-def least_eigenvalue(order, tensors):
+def min_eigenvalue(order, tensors):
     """Of the matrix of values for products of two monomials of half the order, over its trace."""
     whole, half = exponents(order), exponents(order // 2)
     root = np.sqrt([factorial(order // 2) / np.prod([factorial(k) for k in e]) for e in half])
@@ -63,7 +63,7 @@ for name, found in {"nonnegative": hotfiber.deconvolve(signals, design, order, d
     check(found.amounts.min() >= 0 and found.residual.max() < 1e-6 and not found.flags.any(), name + ": conditions")
     lowest = (found.tensors @ forms(order, given).T).min()
     check(lowest >= (-1e-5 if name == "nonnegative" else 0), f"{name}: a form of {lowest}")
-check(least_eigenvalue(order, found.tensors.reshape(-1, 15)) > -1e-9, "hpsd: an eigenvalue below zero")
+check(min_eigenvalue(order, found.tensors.reshape(-1, 15)) > -1e-9, "hpsd: an eigenvalue below zero")
 signals[1, 2, 3] = np.nan
 found = hotfiber.deconvolve(signals, design, order, mask=np.arange(7) * np.ones((5, 1)) > 0)
 check(found.flags[1, 2] == 1 and found.flags.sum() == 1 and not found.tensors[1, 2].any(), "a signal that is NaN")
@@ -164,7 +164,7 @@ def judge():
             check((differ[~better] < 1e-3).all() and np.median(differ) < 1e-3,
                   f"{name}: off by {differ[~better].max()}, better in {better.sum()}")
             if constraint == "hpsd":
-                check(least_eigenvalue(4, ours) > -1e-9, name + ": an eigenvalue below zero")
+                check(min_eigenvalue(4, ours) > -1e-9, name + ": an eigenvalue below zero")
             print(f"{name}: off by {np.median(differ):.2g} (median), {differ.max():.2g} (most); better in "
                   f"{better.sum()} of {len(better)} voxels")
 

@@ -41,7 +41,7 @@ static void test_gather(hot_context *context, const hot_dwi *dwi, const char *wh
     for (size_t i = 0; i < VOXELS; i++)
         voxel[i] = i * 691 % VOXELS; /* in no order that memory has */
     CHECK(hot_dwi_read(context, dwi, 0, VOXELS, all) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_dwi_gather(context, dwi, voxel, VOXELS, some) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_dwi_read_list(context, dwi, voxel, VOXELS, some) == HOT_OK, "%s", hot_context_message(context));
     for (size_t i = 0; i < VOXELS; i++)
         wrong += memcmp(some + i * VOLUMES, all + voxel[i] * VOLUMES, VOLUMES * sizeof *some) != 0;
     CHECK(wrong == 0, "%s: %zu voxels differ", what, wrong);
@@ -100,7 +100,7 @@ static void test_forget(hot_context *context, hot_dwi *dwi, size_t end, int gone
     float *before = malloc(count * sizeof *before), *after = malloc(count * sizeof *after);
     size_t there = 0, wrong = 0;
     CHECK(hot_dwi_read(context, dwi, 0, voxels, before) == HOT_OK, "%s", hot_context_message(context));
-    hot_dwi_forget(dwi, end);
+    hot_dwi_release_pages(dwi, end);
     CHECK(hot_dwi_read(context, dwi, 0, voxels, after) == HOT_OK, "%s", hot_context_message(context));
     for (size_t i = 0; i < count; i++) {
         there += i < before_end && after[i] == before[i];

@@ -56,10 +56,10 @@ static void check_slices(hot_context *context, int together, int swapped, size_t
                                                      .window = window}) == HOT_OK,
           "%s", hot_context_message(context));
     for (size_t at = 0; at < PLANE * NZ;) {
-        hot_dwi_held held;
+        hot_dwi_mapped held;
         file.bytes = 0;
         const size_t left = NZ - at / PLANE, expected = left < most ? left : most;
-        CHECK(hot_dwi_hold(context, dwi, at, &held) == HOT_OK, "%s", hot_context_message(context));
+        CHECK(hot_dwi_map(context, dwi, at, &held) == HOT_OK, "%s", hot_context_message(context));
         CHECK(held.view.grid.size[2] == expected && held.count == expected * PLANE,
               "window %zu: %zu slices held instead of %zu", window, held.view.grid.size[2], expected);
         CHECK(file.bytes == expected * SLICE, "window %zu: %zu bytes read for %zu slices", window,
@@ -83,7 +83,7 @@ static void check_file(hot_context *context, size_t memory, size_t most)
     const hot_grid wide = {.size = {SIDE, SIDE, SLICES}, .to_world = {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}},
                            .space = HOT_SPACE_LPS};
     hot_dwi *dwi = NULL;
-    hot_dwi_held held;
+    hot_dwi_mapped held;
     float *signals = calloc(SLICES, BYTES);
     CHECK(hot_dwi_create(context, &wide, 2, b, g, signals, &dwi) == HOT_OK &&
           hot_dwi_save(context, dwi, "test_dwi_paged.nrrd") == HOT_OK, "%s", hot_context_message(context));
@@ -91,7 +91,7 @@ static void check_file(hot_context *context, size_t memory, size_t most)
     free(signals);
     CHECK(hot_dwi_load_within(context, "test_dwi_paged.nrrd", NULL, NULL, memory, "here", &dwi) == HOT_OK, "%s",
           hot_context_message(context));
-    if (dwi && hot_dwi_hold(context, dwi, 0, &held) == HOT_OK)
+    if (dwi && hot_dwi_map(context, dwi, 0, &held) == HOT_OK)
         CHECK(held.view.grid.size[2] == most, "%zu bytes: %zu slices held instead of %zu", memory,
               held.view.grid.size[2], most);
     hot_dwi_destroy(&dwi);

@@ -110,7 +110,7 @@ static void test_layout(hot_context *context, const hot_dwi *like, const float *
     CHECK(hot_dwi_summary_get(context, &dwi, &summary, &made) == HOT_OK, "%s", hot_context_message(context));
     check_summary(&dwi, summary, meant, what);
     float row[100];
-    hot_dwi_row(&dwi, 5, 3 * NX - 20, 100, row); /* over the ends of lines */
+    hot_dwi_read_row(&dwi, 5, 3 * NX - 20, 100, row); /* over the ends of lines */
     for (size_t n = 0; n < 100; n++) {
         const float expected = meant[(3 * NX - 20 + n) * VOLUMES + 5];
         CHECK(row[n] == expected || (isnan(row[n]) && isnan(expected)), "%s: sample %zu of a row", what, n);

@@ -57,7 +57,7 @@ int main(void)
         snprintf(expected, sizeof expected, "in '%s'; %s", cases[i].shown, cases[i].shown);
         CHECK(strcmp(hot_context_message(context), expected) == 0, "%zu: in a message", i);
         hot_context_fail_parameter(context, HOT_ERROR_DATA, "mask", "%s", cases[i].raw);
-        hot_context_blame(context, HOT_ERROR_DATA, "mask");
+        hot_context_set_parameter(context, HOT_ERROR_DATA, "mask");
         snprintf(expected, sizeof expected, "mask: %s", cases[i].shown);
         CHECK(strcmp(hot_context_message(context), expected) == 0, "%zu: a parameter", i);
         hot_context_log(context, HOT_LOG_NOTE, "%s", cases[i].raw);

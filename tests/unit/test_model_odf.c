@@ -4,7 +4,7 @@
 
 #include "promises/threads.h"
 
-enum { DIRECTIONS = 90, VOLUMES = DIRECTIONS + 2, VOXELS = 12, MOST_TERMS = 45 };
+enum { DIRECTIONS = 90, VOLUMES = DIRECTIONS + 2, VOXELS = 12, MAX_TERM_COUNT = 45 };
 
 static const hot_grid row = {.size = {VOXELS, 1, 1}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
 
@@ -40,7 +40,7 @@ static double form(const hot_tensor_field *field, int voxel, const double x[3])
 {
     const int order = hot_tensor_field_order(field);
     const size_t terms = hot_symtensor_count(order, 3);
-    double tensor[MOST_TERMS];
+    double tensor[MAX_TERM_COUNT];
     for (size_t t = 0; t < terms; t++)
         tensor[t] = (double)hot_tensor_field_values(field)[(size_t)voxel * (terms + 1) + 1 + t];
     return hot_symtensor_value_f64(order, 3, tensor, x);

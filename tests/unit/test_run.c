@@ -142,12 +142,13 @@ static void test_parameter(void)
               strcmp(hot_context_message(context), "starts: 3 of them") == 0 &&
               strcmp(hot_context_parameter(context), "starts") == 0,
           "%s", hot_context_message(context));
-    CHECK(hot_context_blame(context, HOT_ERROR_DATA, "mask") == HOT_ERROR_DATA &&
+    CHECK(hot_context_set_parameter(context, HOT_ERROR_DATA, "mask") == HOT_ERROR_DATA &&
               strcmp(hot_context_parameter(context), "starts") == 0, "one is named already");
     hot_context_fail(context, HOT_ERROR_FILE, "no file");
     CHECK(hot_context_parameter(context)[0] == 0, "'%s'", hot_context_parameter(context));
-    CHECK(hot_context_blame(context, HOT_OK, "mask") == HOT_OK && hot_context_parameter(context)[0] == 0, "no failure");
-    CHECK(hot_context_blame(context, HOT_ERROR_FILE, "mask") == HOT_ERROR_FILE &&
+    CHECK(hot_context_set_parameter(context, HOT_OK, "mask") == HOT_OK && hot_context_parameter(context)[0] == 0,
+          "no failure");
+    CHECK(hot_context_set_parameter(context, HOT_ERROR_FILE, "mask") == HOT_ERROR_FILE &&
               strcmp(hot_context_message(context), "mask: no file") == 0 &&
               strcmp(hot_context_parameter(context), "mask") == 0,
           "%s", hot_context_message(context));

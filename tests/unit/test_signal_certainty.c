@@ -23,11 +23,11 @@ static void check_certified(hot_context *context)
     hot_signal_fit *fits = malloc(COUNT * 4 * sizeof *fits);
     float *probability = malloc(COUNT * 4 * sizeof *probability);
     uint8_t *fibers = malloc(COUNT);
-    hot_signal_population truth;
+    hot_signal_priors truth;
     make_scheme(WEIGHTED, shell, b, g, response);
     for (int i = 0; i < COUNT; i++)
         snr[i] = 15;
-    hot_signal_population_usual(&truth);
+    hot_signal_priors_default(&truth);
     truth.width[0] = truth.width[1] = 0.02, truth.noise_freedom = 60;
     truth.share[0] = 0.15, truth.share[1] = 0.4, truth.share[2] = 0.35, truth.share[3] = 0.1;
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
@@ -37,7 +37,7 @@ static void check_certified(hot_context *context)
     CHECK(hot_signal_calibrate_evidence(context, &options, &scheme, 1000, snr, 1, 1, &truth) == HOT_OK, "%s",
           hot_context_message(context));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        hot_signal_population learned = truth;
+        hot_signal_priors learned = truth;
         double error[2] = {0};
         learned.evidence_scale *= cases[i].scale;
         learned.share[2] += 0.8 * (learned.share[1] - cases[i].single);

@@ -91,7 +91,7 @@ static void check_learned(hot_context *context, const hot_response *response)
     hot_signal_maps maps;
     hot_dwi *dwi = make(context, 1, 2000, 64, 0.5, 2);
     find(context, dwi, response, shares, &maps, NULL);
-    const hot_signal_population *p = &maps.population;
+    const hot_signal_priors *p = &maps.population;
     CHECK(fabs(shares[1] - 0.5) <= 0.03 && fabs(shares[2] - 0.5) <= 0.03, "shares %g %g %g %g, not half and half",
           shares[0], shares[1], shares[2], shares[3]);
     CHECK(fabs(p->share[1] - 0.5) <= 0.05 && fabs(p->share[2] - 0.5) <= 0.05, "learned shares %g %g", p->share[1],
@@ -234,11 +234,11 @@ static void check_calibrated(hot_context *context)
     float *signals = malloc(COUNT * VOLUMES * sizeof *signals), *directions = malloc(COUNT * 9 * sizeof *directions);
     float *probability = malloc(COUNT * 4 * sizeof *probability);
     uint8_t *fibers = malloc(COUNT);
-    hot_signal_population population;
+    hot_signal_priors population;
     make_scheme(WEIGHTED, shell, b, g, response);
     for (int i = 0; i < COUNT; i++)
         snr[i] = 12;
-    hot_signal_population_usual(&population);
+    hot_signal_priors_default(&population);
     population.width[1] = 0.02, population.noise_freedom = 60;
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
                                 .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
@@ -276,7 +276,7 @@ static void check_noisy_response(hot_context *context)
     enum { WEIGHTED = 64, VOLUMES = 2 + WEIGHTED, COUNT = 1000 };
     const double pi = 3.14159265358979323846, shell = 3000, sigma = 0.12;
     double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], noisy[TERMS] = {0}, snr[COUNT];
-    hot_signal_population clean, biased;
+    hot_signal_priors clean, biased;
     make_scheme(WEIGHTED, shell, b, g, response);
     for (int i = 0; i < COUNT; i++)
         snr[i] = 1 / sigma;
@@ -295,7 +295,7 @@ static void check_noisy_response(hot_context *context)
         for (int l = 0; l < TERMS; l++)
             noisy[l] += 4 * pi * sqrt((4 * l + 1) / (4 * pi)) * p[l] * mean / 2000;
     }
-    hot_signal_population_usual(&clean);
+    hot_signal_priors_default(&clean);
     clean.width[1] = 0.02, clean.noise_freedom = 60;
     biased = clean;
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
@@ -333,9 +333,9 @@ static void check_fans(hot_context *context)
     for (int noise = 1; noise >= 0; noise--)
         for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
             const int count = noise ? COUNT : COUNT / 4;
-            hot_signal_population truth, learned;
+            hot_signal_priors truth, learned;
             size_t fitted = 0, single[2] = {0}, ones = 0;
-            hot_signal_population_usual(&truth);
+            hot_signal_priors_default(&truth);
             truth.width[1] = 0.02, truth.noise_freedom = 60, truth.fan = drawn[i];
             for (int v = 0; v < count; v++)
                 snr[v] = noise ? 30 : 1e6;
@@ -387,9 +387,9 @@ static void check_alike(hot_context *context)
     for (int v = 0; v < COUNT; v++)
         snr[v] = 30;
     for (size_t i = 0; i < sizeof width / sizeof *width; i++) {
-        hot_signal_population truth, learned;
+        hot_signal_priors truth, learned;
         size_t fitted = 0;
-        hot_signal_population_usual(&truth);
+        hot_signal_priors_default(&truth);
         truth.width[1] = width[i][0], truth.isotropic[0] = part[i][0], truth.isotropic[1] = part[i][0];
         truth.water[0] = truth.water[1] = 0.001;
         truth.share[0] = truth.share[3] = 0, truth.share[1] = truth.share[2] = 0.5;
@@ -414,7 +414,7 @@ static void check_refused(hot_context *context)
         g[3 * v + v % 3] = 1, signals[v] = (float)(v ? 3 + v % 3 : 9);
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = 8, .b = b, .gradients = g, .shells = 1,
                                 .shell_b = &shell, .response = response, .lmax = 2};
-    hot_signal_population population;
+    hot_signal_priors population;
     hot_signal_options options = {.size = sizeof options, .sigma = 1, .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise,
@@ -422,7 +422,7 @@ static void check_refused(hot_context *context)
                            &population.cone_growth[2], &population.certainty, &population.cone_growth[1]};
     const double worse[] = {0, NAN, 0, NAN, 0, NAN, 0, NAN, INFINITY, 1.01};
     const double fans[] = {-0.01, NAN, 1.5};
-    hot_signal_population_usual(&population);
+    hot_signal_priors_default(&population);
     CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
           hot_context_message(context));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -443,7 +443,7 @@ static void check_refused(hot_context *context)
 static void check_response_sigma(void)
 {
     const hot_signal_options how = {.size = sizeof how, .response_sigma = 0.04};
-    hot_signal_population population = {.size = sizeof population, .noise = 0.5};
+    hot_signal_priors population = {.size = sizeof population, .noise = 0.5};
     CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.02, 1e-15, "half the noise");
     population.noise = 1.7;
     CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.04, 1e-15, "more noise");

@@ -63,7 +63,7 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
     const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = made.b,
                                       .gradients = made.gradient, .shells = made.shells, .shell_b = made.shell_b,
                                       .response = rows, .lmax = 2 * (PH_TERMS - 1)};
-    hot_signal_population population;
+    hot_signal_priors population;
     const hot_signal_options options = {.size = sizeof options, .sigma = 1 / snr, .population = &population};
     const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found, .fits = fits};
     CHECK(hot_signal_learn(context, &options, &scheme, LEARNED_FROM, signals, NULL, 0, 0, &population, NULL) == HOT_OK,

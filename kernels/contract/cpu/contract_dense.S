@@ -530,44 +530,44 @@ hot_contract_dense_tiles_\isa:
 .endm
 
 /* In the order of hot_dense_tiles. */
-.macro parts type, fp, x, isa, part, most_1, most_split
-    heights \type, \fp, \x, \isa, \part, 1, 1, \most_1
-    heights \type, \fp, \x, \isa, \part, 2, 1, \most_split
+.macro parts type, fp, x, isa, part, max_1, max_split
+    heights \type, \fp, \x, \isa, \part, 1, 1, \max_1
+    heights \type, \fp, \x, \isa, \part, 2, 1, \max_split
 .endm
-.macro pairs type, fp, x, isa, most_2
-    heights \type, \fp, \x, \isa, 0, 1, 2, \most_2
+.macro pairs type, fp, x, isa, max_2
+    heights \type, \fp, \x, \isa, 0, 1, 2, \max_2
     heights \type, \fp, \x, \isa, 0, 2, 2, 3
 .endm
-.macro wide type, fp, x, isa, most_2, most_3, most_4
-    pairs \type, \fp, \x, \isa, \most_2
-    heights \type, \fp, \x, \isa, 0, 1, 3, \most_3
+.macro wide type, fp, x, isa, max_2, max_3, max_4
+    pairs \type, \fp, \x, \isa, \max_2
+    heights \type, \fp, \x, \isa, 0, 1, 3, \max_3
     heights \type, \fp, \x, \isa, 0, 2, 3, 2
-    heights \type, \fp, \x, \isa, 0, 1, 4, \most_4
+    heights \type, \fp, \x, \isa, 0, 1, 4, \max_4
     heights \type, \fp, \x, \isa, 0, 2, 4, 1
 .endm
 
 /* In the order of contract_dense.c. */
-.macro all type, fp, isa, n_bytes, most_split, most_2, most_3, most_4
+.macro all type, fp, isa, n_bytes, max_split, max_2, max_3, max_4
     bytes = \n_bytes
     width = 16
-    parts \type, \fp, xmm, \isa, 0, 12, \most_split
-    parts \type, \fp, xmm, \isa, 2, 12, \most_split
+    parts \type, \fp, xmm, \isa, 0, 12, \max_split
+    parts \type, \fp, xmm, \isa, 2, 12, \max_split
     .if bytes == 4
-        parts \type, \fp, xmm, \isa, 1, 12, \most_split
-        parts \type, \fp, xmm, \isa, 3, 12, \most_split
+        parts \type, \fp, xmm, \isa, 1, 12, \max_split
+        parts \type, \fp, xmm, \isa, 3, 12, \max_split
     .endif
-    pairs \type, \fp, xmm, \isa, \most_2
+    pairs \type, \fp, xmm, \isa, \max_2
     width = 32
-    parts \type, \fp, ymm, \isa, 0, 12, \most_split
-    parts \type, \fp, ymm, \isa, 1, 12, \most_split
+    parts \type, \fp, ymm, \isa, 0, 12, \max_split
+    parts \type, \fp, ymm, \isa, 1, 12, \max_split
     .if evex
-        pairs \type, \fp, ymm, \isa, \most_2
+        pairs \type, \fp, ymm, \isa, \max_2
         width = 64
-        parts \type, \fp, zmm, \isa, 0, 12, \most_split
-        parts \type, \fp, zmm, \isa, 1, 12, \most_split
-        wide \type, \fp, zmm, \isa, \most_2, \most_3, \most_4
+        parts \type, \fp, zmm, \isa, 0, 12, \max_split
+        parts \type, \fp, zmm, \isa, 1, 12, \max_split
+        wide \type, \fp, zmm, \isa, \max_2, \max_3, \max_4
     .else
-        wide \type, \fp, ymm, \isa, \most_2, \most_3, \most_4
+        wide \type, \fp, ymm, \isa, \max_2, \max_3, \max_4
     .endif
 .endm
 

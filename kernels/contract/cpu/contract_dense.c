@@ -7,7 +7,7 @@
 #include "common/portable.h"
 
 enum {
-    MOST_STEPS = 96, /* a program's: larger items are better packed */
+    MAX_STEPS = 96, /* a program's: larger items are better packed */
     PAIR_SUMS = 8,   /* up to so many a pair of vectors of half the width, which overlap, costs less than masks */
     SPLIT_SUMS = 8   /* from so many on two sums of each value are worth adding in the end */
 };
@@ -59,12 +59,12 @@ static const void *tile_code(const layout *at, int f64, int width, int part, siz
 
 /* The program of a tile: strips of nearly equal width, each in tiles of two nearly equal heights. Returns its length,
  * 0: too long. */
-static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_rows, size_t most_vectors,
+static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t max_tile_rows, size_t max_vectors,
                    hot_dense *args, hot_dense_step *program)
 {
     const size_t bytes = f64 ? 8 : 4, per_vector = at == &layouts[0] ? 32 / bytes : 64 / bytes;
     const size_t total = (tile->columns + per_vector - 1) / per_vector,
-                 widest = most_vectors && most_vectors < at->vectors ? most_vectors
+                 widest = max_vectors && max_vectors < at->vectors ? max_vectors
                      : tile->rows <= at->most[3]                           ? 4
                                                                            : at->vectors,
                  across = (total + widest - 1) / widest;
@@ -86,13 +86,14 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
             else
                 part = MASKED;
         }
-        const size_t limit = at->most[vectors - 1], most = most_rows && most_rows < limit ? most_rows : limit;
+        const size_t limit = at->most[vectors - 1],
+            most = max_tile_rows && max_tile_rows < limit ? max_tile_rows : limit;
         const size_t down = (tile->rows + most - 1) / most;
         if (part == MASKED) {
             args->mask = ((size_t)1 << columns) - 1;
             args->lanes = lanes + 8 - row_bytes / 4;
         }
-        if (down > MOST_STEPS - count)
+        if (down > MAX_STEPS - count)
             return 0;
         for (size_t t = 0, row = 0, rows; t < down; t++, row += rows) {
             rows = (tile->rows - row + down - t - 1) / (down - t);
@@ -114,11 +115,11 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
     return count;
 }
 
-int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int most_vectors)
+int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int max_tile_rows, int max_vectors)
 {
     const layout *at = &layouts[bytes == 64];
     const size_t value = f64 ? sizeof(double) : sizeof(float);
-    hot_dense_step program[MOST_STEPS + 1];
+    hot_dense_step program[MAX_STEPS + 1];
     const size_t other = tile->alpha == 1 && tile->beta == 1 ? 0
         : tile->beta != 0                                    ? HOT_DENSE_OTHER | HOT_DENSE_READS
                                                              : HOT_DENSE_OTHER;
@@ -133,7 +134,7 @@ int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int
         args.alpha.f64 = tile->alpha, args.beta.f64 = tile->beta;
     else
         args.alpha.f32 = (float)tile->alpha, args.beta.f32 = (float)tile->beta;
-    if (!plan(at, tile, f64, (size_t)most_rows, (size_t)most_vectors, &args, program))
+    if (!plan(at, tile, f64, (size_t)max_tile_rows, (size_t)max_vectors, &args, program))
         return 0;
     at->run(&args);
     return 1;

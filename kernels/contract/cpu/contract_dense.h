@@ -37,9 +37,9 @@ typedef struct hot_dense {
 } hot_dense;
 
 /* Computes the products of a tile (contract_variant.h) whose rows of A and B are contiguous, with vectors of 32 or 64
- * bytes. Returns 0, and does nothing, for another kind of tile or one that makes too long a program. most_rows and
- * most_vectors: of a register tile; 0 = the maximum that fits. */
-int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int most_vectors);
+ * bytes. Returns 0, and does nothing, for another kind of tile or one that makes too long a program. max_tile_rows and
+ * max_vectors: of a register tile; 0 = the maximum that fits. */
+int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int max_tile_rows, int max_vectors);
 
 #endif
 #endif

@@ -145,14 +145,14 @@ static TILE(division) TILE(divide)(const hot_tile *tile)
 {
     TILE(division) d;
     d.max_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
-    size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
+    size_t max_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
                                                                                       : TILE_VECTORS;
     if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
         const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES,
-                     across = (vectors + most_vectors - 1) / most_vectors;
-        most_vectors = across ? (vectors + across - 1) / across : 1;
+                     across = (vectors + max_vectors - 1) / max_vectors;
+        max_vectors = across ? (vectors + across - 1) / across : 1;
     }
-    d.max_columns = most_vectors * TILE_LANES;
+    d.max_columns = max_vectors * TILE_LANES;
     d.b_panel = tile->b_panel ? tile->b_panel : d.max_columns;
     /* Tiles of two nearly equal heights: ten rows are five and five rather than eight and two. */
     d.down = (tile->rows + d.max_rows - 1) / d.max_rows;

@@ -16,7 +16,7 @@ namespace {
 enum { BULK_SIZES = 32, TENSOR_SIZES = 7 }; /* the last: from where on tensor cores take square items */
 
 /* Threads of a block at most: large items need the registers. */
-constexpr int most_threads(int n) { return n > 16 ? 256 : 512; }
+constexpr int max_threads(int n) { return n > 16 ? 256 : 512; }
 __host__ __device__ constexpr bool on_tensor_cores(int n) { return BULK_TENSOR_CORES && n >= TENSOR_SIZES; }
 /* Where a warp takes an item in blocks: values of large items that lie so that they are read one by one from shared
  * memory, which is what then takes the time, are each used for several rows and columns. */
@@ -180,7 +180,7 @@ __device__ __forceinline__ void square_tiles(const bulk_arguments &, const BULK_
 #endif
 #include "contract_direct.cuh"
 
-template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_arguments p)
+template <int N> __global__ void __launch_bounds__(max_threads(N)) bulk_kernel(const bulk_arguments p)
 {
 #if __CUDA_ARCH__ >= 900
     extern __shared__ __align__(128) unsigned char memory[];
@@ -314,7 +314,7 @@ unsigned square_size(const hot_bulk_args *args)
 unsigned threads_of(const hot_bulk_args *args)
 {
     const int n = (int)square_size(args);
-    const size_t most = (size_t)most_threads(n), items = args->per_chunk > 0 ? (size_t)args->per_chunk : 0;
+    const size_t most = (size_t)max_threads(n), items = args->per_chunk > 0 ? (size_t)args->per_chunk : 0;
     const bool warps = on_tensor_cores(n) || in_blocks(n);
     size_t threads = n == 0 ? items * ((args->m + 3) / 4) * args->n : warps ? items * 32 * warps_of(n)
                                                                  : items * ((n + rows_of(n) - 1) / rows_of(n)) * n;

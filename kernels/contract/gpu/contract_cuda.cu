@@ -181,7 +181,7 @@ bool set_chunk(bool f64, hot_bulk_args *args, size_t bytes, int stages)
 
 /* The choice without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks
  * where the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
-void usual_choice(const hot_contract_plan *plan, const hot_bulk_args *bulk, hot_contract_choice *choice)
+void typical_choice(const hot_contract_plan *plan, const hot_bulk_args *bulk, hot_contract_choice *choice)
 {
     memset(choice, 0, sizeof *choice);
     const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
@@ -283,7 +283,7 @@ extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contra
         choice = NULL;
     }
     if (!choice) {
-        usual_choice(plan, dense ? &args : NULL, &usual);
+        typical_choice(plan, dense ? &args : NULL, &usual);
         choice = &usual;
         args.per_chunk = usual.parameter[0], args.stages = usual.parameter[1], args.blocks = 0;
     }

@@ -23,7 +23,7 @@ enum {
     PANEL = 64,       /* rows that are transposed at a time, where there is no BLAS */
     SLAB = 1 << 22,   /* values of sums that are made at a time */
     ONCE = 1 << 20,   /* the same where none are kept: so many stay in a cache */
-    MOST_KEPT = 1 << 26
+    MAX_KEPT = 1 << 26
 };
 
 static size_t bytes_of(const hot_cpd_tensor *t) { return t->f64 ? sizeof(double) : sizeof(float); }
@@ -42,7 +42,7 @@ static size_t slab(size_t values, size_t each, size_t all)
 hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3], size_t rank, const void *x, int once,
                                  hot_cpd_tensor *tensor)
 {
-    const size_t most = n[0] * n[1] * n[2] > MOST_KEPT ? n[0] * n[1] * n[2] : MOST_KEPT;
+    const size_t most = n[0] * n[1] * n[2] > MAX_KEPT ? n[0] * n[1] * n[2] : MAX_KEPT;
     memset(tensor, 0, sizeof *tensor);
     tensor->context = context, tensor->f64 = f64, tensor->rank = rank, tensor->x = x;
     tensor->threads = hot_context_threads(context);

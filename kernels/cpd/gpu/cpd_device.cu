@@ -37,7 +37,7 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
         d->queued = hot_context_memory(context, (void **)&stream) == HOT_MEMORY_DEVICE;
         if (!d->queued)
             status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
-        if (status == HOT_OK && arithmetic != HOT_CPD_FULL && rank <= CPD_MOST_COLUMNS)
+        if (status == HOT_OK && arithmetic != HOT_CPD_FULL && rank <= CPD_MAX_COLUMNS)
             status = hot_cpd_packed_tensor_create(context, (const float *)x, n, arithmetic == HOT_CPD_SPLIT,
                                                   capacity > 0 ? CPD_SWEEPS : CPD_ONE_PRODUCT, stream, &d->packed);
     }

@@ -198,7 +198,7 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *pack
     *out = NULL;
     hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "device");
     const encode_function encode = status == HOT_OK ? (encode_function)hot_cpd_find_encode() : NULL;
-    if (!encode || rank > CPD_MOST_COLUMNS)
+    if (!encode || rank > CPD_MAX_COLUMNS)
         return status;
     hot_cpd_pass *pass = NULL;
     {   /* maps lie on multiples of their alignment */
@@ -214,7 +214,7 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *pack
     hot_cpd_pass_kernel((int)rank, 0, split, CPD_SUMS_ONLY, 0, &pass->columns);
     status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device),
                              "device");
-    pass->blocks = std::min<int>(pass->blocks, CPD_MOST_BLOCKS);
+    pass->blocks = std::min<int>(pass->blocks, CPD_MAX_BLOCKS);
     const auto allocate = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
             status = hot_cpd_get(context, is_kept(pass), bytes, where, "memory for products");
@@ -353,7 +353,7 @@ static hot_status product_from_cache(hot_context *context, const hot_cpd_pass *p
 static bool has_fragments(const hot_cpd_pass *pass, int mode)
 {
     const hot_cpd_fragment_layout order = hot_cpd_fragment_layout_of(pass->n, pass->packed->ld, mode);
-    return pass->fragments[mode == 0 ? 1 : 0] && pass->n[mode] >= CPD_FRAGMENT_LEAST &&
+    return pass->fragments[mode == 0 ? 1 : 0] && pass->n[mode] >= CPD_MIN_FRAGMENT &&
            256. * order.tiles * order.steps <= 1.5 * order.rows * order.inner;
 }
 

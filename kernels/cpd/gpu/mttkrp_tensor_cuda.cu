@@ -12,7 +12,7 @@
 
 namespace {
 
-const size_t most_rank = 512; /* of a product through cuBLAS: more are made in pieces */
+const size_t rank_bound = 512; /* of a product through cuBLAS: more are made in pieces */
 
 struct resident {
     pthread_mutex_t lock; /* what follows is one product's at a time */
@@ -116,7 +116,7 @@ hot_status piece(hot_context *context, hot_mttkrp_tensor *t, resident *k, const 
 
 hot_status pieces(hot_context *context, hot_mttkrp_tensor *t, resident *k, const hot_mttkrp_args *args)
 {
-    const size_t most = k->shared.packed ? (size_t)CPD_MOST_COLUMNS : most_rank;
+    const size_t most = k->shared.packed ? (size_t)CPD_MAX_COLUMNS : rank_bound;
     const size_t count = (args->rank + most - 1) / most, each = (args->rank + count - 1) / count;
     hot_status status = prepare(context, t, k, each);
     for (size_t first = 0; first < args->rank && status == HOT_OK; first += each)

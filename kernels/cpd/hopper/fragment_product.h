@@ -8,7 +8,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-enum { CPD_FRAGMENT_COLUMNS = 40, CPD_FRAGMENT_LEAST = 48 /* rows of the result, or multiprocessors are idle */,
+enum { CPD_FRAGMENT_COLUMNS = 40, CPD_MIN_FRAGMENT = 48 /* rows of the result, or multiprocessors are idle */,
        CPD_FRAGMENT_BYTES = 40000000 /* of a tensor in floats, at most */ };
 
 /* halves[out stride_out + row stride_row + inner stride_inner] in tiles of 16 rows and steps of 16 inner. */

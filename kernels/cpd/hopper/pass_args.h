@@ -10,8 +10,8 @@ enum {
     CPD_TILE = CPD_SIDE * CPD_SIDE * 4,      /* bytes */
     CPD_GROUPS = 2,                          /* warpgroups that multiply */
     CPD_THREADS = (CPD_GROUPS + 1) * 128,
-    CPD_MOST_COLUMNS = 120,
-    CPD_MOST_BLOCKS = 160
+    CPD_MAX_COLUMNS = 120,
+    CPD_MAX_BLOCKS = 160
 };
 
 /* The numbers of columns that there are kernels for: X(16) X(24) ..., a rank is rounded up to one of them. */
@@ -33,7 +33,7 @@ typedef struct hot_cpd_pass_args {
     /* a chunk: so many tiles of the contracted mode, whose part of the factor is in shared memory at a time; their
      * number */
     int chunk, chunks;
-    int blocks, first[CPD_MOST_BLOCKS + 1]; /* the first unit of each block, and the end */
+    int blocks, first[CPD_MAX_BLOCKS + 1]; /* the first unit of each block, and the end */
     int per_tile;                /* units of a tile of rows */
     int stages;                  /* tiles in flight */
     const __half *image;         /* the factor as shared memory has it: [k tile][high, low][column][64], swizzled */

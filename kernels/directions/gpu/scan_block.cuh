@@ -169,12 +169,12 @@ __device__ __forceinline__ int directions_enqueue(const directions_call &call, d
     unsigned highest = 0;
     for (int i = 0; i < listed; i++)
         highest = max(highest, memory.word[i][t]);
-    const unsigned least_kept =
+    const unsigned min_kept =
         __float_as_uint(call.threshold * HOT_GRID_LOSS * __uint_as_float(highest & ~SCAN_POINT_BITS)) &
         ~SCAN_POINT_BITS;
     unsigned kept = 0; /* bits */
     for (int i = 0; i < listed; i++)
-        kept |= (memory.word[i][t] >= least_kept ? 1u : 0u) << i;
+        kept |= (memory.word[i][t] >= min_kept ? 1u : 0u) << i;
     while (__popc(kept) > directions_tuning<ORDER>::REFINED) { /* more than can be refined: without the lowest */
         unsigned least = ~0u;
         int which = 0;

@@ -14,7 +14,7 @@
 namespace {
 
 enum { ITEMS = 128, OUTPUTS = 14, ROWS = 32, /* of a block, of a pass, and in shared memory at a time */
-       CHUNK_MOST = 1 << 18, QR_THREADS = 64, QR_MOST = 8192 };
+       MAX_CHUNK = 1 << 18, QR_THREADS = 64, MAX_QR = 8192 };
 const size_t QR_BYTES = (size_t)64 << 20;
 enum : uint8_t { USABLE = 0, UNUSABLE, BY_QR };
 
@@ -253,7 +253,7 @@ void divide(weighted_chunk *data, hot_arena *arena)
 {
     const size_t most = QR_BYTES / (data->rows * (data->columns + 1) * sizeof(double));
     data->pairs = data->columns * (data->columns + 1) / 2;
-    data->qr_threads = std::max(std::min(most, (size_t)QR_MOST) / QR_THREADS, (size_t)1) * QR_THREADS;
+    data->qr_threads = std::max(std::min(most, (size_t)MAX_QR) / QR_THREADS, (size_t)1) * QR_THREADS;
     data->state = hot_arena_array<uint8_t>(arena, data->count);
     data->gram = hot_arena_array<double>(arena, data->count * data->pairs);
     data->right = hot_arena_array<double>(arena, data->count * data->columns);
@@ -311,7 +311,7 @@ hot_status hot_fit_weighted_cuda(hot_context *context, void *argument)
                                      args->output_stride * sizeof(float));
     batch.out[1] = hot_batch_rows("flags", args->flags, 1);
     const size_t each = (sizes.pairs + 2 * args->columns) * sizeof(double) + 1;
-    batch.chunk = std::min(hot_batch_fit(context, &batch, 2 * HOT_BATCH_BYTES, each), (size_t)CHUNK_MOST);
+    batch.chunk = std::min(hot_batch_fit(context, &batch, 2 * HOT_BATCH_BYTES, each), (size_t)MAX_CHUNK);
     sizes.count = batch.chunk, arena.used = 0;
     divide(&sizes, &arena);
     batch.scratch = arena.used;

@@ -7,10 +7,10 @@
 
 /* Of matrices and results per chunk: enough for the chunks in progress to occupy the GPU, as large matrices take
  * several multiprocessors each and few of them fit one chunk. Those of more than 512 rows take one multiprocessor each
- * for a long time: then CHUNK_LEAST of them. More than CHUNK_MOST small ones do not make it faster. A call of few bytes
+ * for a long time: then MIN_CHUNK of them. More than MAX_CHUNK small ones do not make it faster. A call of few bytes
  * is CHUNKS all the same, so that copies there, kernels and copies back overlap. */
 #define CHUNK_BYTES (4 * HOT_BATCH_BYTES)
-enum { CHUNK_LEAST = 4, CHUNK_MOST = 1 << 18, CHUNKS = 4, CHUNK_BYTES_LEAST = 1 << 20 };
+enum { MIN_CHUNK = 4, MAX_CHUNK = 1 << 18, CHUNKS = 4, MIN_CHUNK_BYTES = 1 << 20 };
 
 static hot_status begin_device(hot_context *context, void *user, void **device)
 {
@@ -44,10 +44,10 @@ hot_status hot_heev_cuda(hot_context *context, void *argument)
     batch.out[1] = hot_batch_rows("vectors", args->vectors, args->kept * n * number);
     batch.out[2] = hot_batch_rows("flags", args->flags, 1);
     const size_t all = args->count * (batch.in[0].row + batch.out[1].row);
-    const size_t bytes = std::min(CHUNK_BYTES, std::max((size_t)CHUNK_BYTES_LEAST, all / CHUNKS));
+    const size_t bytes = std::min(CHUNK_BYTES, std::max((size_t)MIN_CHUNK_BYTES, all / CHUNKS));
     const size_t scratch = hot_heev_device_bytes(args->is_complex, n, vectors, 1);
     const size_t fitting = hot_batch_fit(context, &batch, bytes, scratch);
-    batch.chunk = std::min({std::max(fitting, (size_t)CHUNK_LEAST), (size_t)CHUNK_MOST, args->count});
+    batch.chunk = std::min({std::max(fitting, (size_t)MIN_CHUNK), (size_t)MAX_CHUNK, args->count});
     batch.scratch = hot_heev_device_bytes(args->is_complex, n, vectors, batch.chunk);
     batch.user = argument;
     batch.begin = begin_device;

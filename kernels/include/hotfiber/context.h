@@ -150,7 +150,7 @@ HOT_API hot_status hot_context_fail_parameter(hot_context *context, hot_status s
                                               const char *format, ...) HOT_PRINTF(4, 5);
 /* Names the parameter whose value made the call fail that has just failed with `status`; returns `status`. Nothing is
  * changed after HOT_OK and HOT_ERROR_CANCELLED, and where a parameter is named already. */
-HOT_API hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter);
+HOT_API hot_status hot_context_set_parameter(hot_context *context, hot_status status, const char *parameter);
 /* Appends "; <text>" to the message, to say where the failure occurred, and returns `status`. */
 HOT_API hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);
 

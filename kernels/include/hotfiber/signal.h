@@ -32,8 +32,8 @@ typedef struct hot_signal_scheme {
 enum { HOT_SEPARATIONS = 6 };
 /* How much of the response's part of degree 4 is taken for what no fit follows (kernels/signal/signal_misfit.c). */
 #define HOT_SIGNAL_MISFIT_SHARE 0.25
-typedef struct hot_signal_population {
-    size_t size;               /* sizeof(hot_signal_population) */
+typedef struct hot_signal_priors {
+    size_t size;               /* sizeof(hot_signal_priors) */
     double width[2];           /* of a fibre: how much wider than the response, rad^2 */
     double isotropic[2], water[2]; /* beside fibres; where there are none any value is as likely */
     double ln_diffusivity[2];      /* of the isotropic part beside fibres: of its ln in mm^2/s */
@@ -62,7 +62,7 @@ typedef struct hot_signal_population {
     double cone_growth[4];     /* of wide cones of fits of k fibres: how fast their variance grows over what the fits'
                                   curvature says, 0 to 1, as a power of how it does in narrow ones. Not used by the
                                   fits */
-} hot_signal_population;
+} hot_signal_priors;
 
 /* One fit: what is estimated in a voxel for one number of fibres, and how sure it is. */
 enum { HOT_SIGNAL_PRECISION = 120 };
@@ -104,7 +104,7 @@ typedef struct hot_signal_options {
     double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
                              is one part of a longer computation; 0 0 = 0 and 1 */
     hot_noise_model noise_model;
-    const hot_signal_population *population; /* NULL = that of hot_signal_population_usual */
+    const hot_signal_priors *population; /* NULL = that of hot_signal_priors_default */
     double ceiling;       /* samples at or above this value are clipped, and their voxel is not fitted; in the unit of
                              the signals; 0 = none are */
 } hot_signal_options;
@@ -138,7 +138,7 @@ typedef struct hot_signal_result {
 #define HOT_SIGNAL_RESULT_INIT HOT_SIZED(hot_signal_result)
 
 /* Wide priors that are a start for learning what is usual in a data set. Cannot fail. */
-HOT_API void hot_signal_population_usual(hot_signal_population *population);
+HOT_API void hot_signal_priors_default(hot_signal_priors *population);
 
 /* Estimates number, directions and volume fractions of the fibres of each voxel.
  *

@@ -60,18 +60,18 @@ SIGNAL_CALLED void signal_begin(const signal_plan *plan, const signal_batch *bat
 {
     const size_t stride = SIGNAL_SLOTS * SIGNAL_FLOATS;
     signal_data data;
-    signal_places places;
+    signal_start_points places;
     signal_fit f;
     memset(&f, 0, sizeof f);
     signal_rescale(plan, batch, first, vset(plan->learned.noise), &data);
-    signal_find_places(plan, &data, (vf *)batch->columns + plan->scheme.volumes, &places);
+    signal_find_start_points(plan, &data, (vf *)batch->columns + plan->scheme.volumes, &places);
 #define SIGNAL_BEGIN(k, c)                                                                                             \
     signal_start(k, plan, &places, c, &f);                                                                             \
     signal_scatter(batch, (const vf *)&f, SIGNAL_FLOATS, first, stride,                                                \
                     batch->fits + (SIGNAL_SLOT(k) + c) * SIGNAL_FLOATS)
     SIGNAL_BEGIN(0, 0);
     SIGNAL_BEGIN(1, 0);
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+    for (int c = 0; c < SEPARATION_BINS; c++) {
         SIGNAL_BEGIN(2, c);
         SIGNAL_BEGIN(3, c);
     }
@@ -81,13 +81,14 @@ SIGNAL_CALLED void signal_begin(const signal_plan *plan, const signal_batch *bat
 /* The fits of k fibres of all voxels, `starts` of each or (best) the best of three: up to `iterations` damped steps
  * from where they are, in place, and the matrix of the cost at the end, priors and all. A fit ends when its cost no
  * longer falls by more than `tolerance`. */
-HOT_FN void signal_descend(const int k, const signal_plan *plan, const signal_batch *batch, int starts, int best,
+HOT_FN void signal_levenberg_marquardt(const int k, const signal_plan *plan, const signal_batch *batch, int starts,
+                                       int best,
                             int iterations, float tolerance)
 {
     const int n = SIGNAL_UNKNOWNS(k), packed = SIGNAL_PACKED_OF(k), volumes = plan->scheme.volumes;
     const int jobs = batch->voxels * starts;
-    vf H[SIGNAL_PACKED], G[SIGNAL_MOST], H2[SIGNAL_PACKED], G2[SIGNAL_MOST], step[SIGNAL_MOST];
-    vf dampings[SIGNAL_MOST], damping = vset(0);
+    vf H[SIGNAL_PACKED], G[SIGNAL_MAX_PARAMS], H2[SIGNAL_PACKED], G2[SIGNAL_MAX_PARAMS], step[SIGNAL_MAX_PARAMS];
+    vf dampings[SIGNAL_MAX_PARAMS], damping = vset(0);
     vi taken = vseti(0), ended = vseti(-1), idle = vseti(0); /* taken: steps; -1: the fit begins */
     signal_fit f, trial;
     signal_data data;
@@ -116,7 +117,7 @@ HOT_FN void signal_descend(const int k, const signal_plan *plan, const signal_ba
             const float *slots = batch->fits + (voxel * SIGNAL_SLOTS + SIGNAL_SLOT(k)) * SIGNAL_FLOATS;
             const float *from = slots + next % starts * SIGNAL_FLOATS;
             const int q = (int)((float *)&f.q - (float *)&f) / HOT_LANES_F32;
-            for (int c = 1; best && c < SIGNAL_CLASSES; c++)
+            for (int c = 1; best && c < SEPARATION_BINS; c++)
                 from = slots[c * SIGNAL_FLOATS + q] < from[q] ? slots + c * SIGNAL_FLOATS : from;
             signal_into_lane(from, SIGNAL_FLOATS, (vf *)&trial, lane);
             signal_into_lane(batch->scaled + (size_t)voxel * (size_t)volumes, volumes, (vf *)batch->columns, lane);
@@ -126,7 +127,7 @@ HOT_FN void signal_descend(const int k, const signal_plan *plan, const signal_ba
         }
         if (!vany(vnot(idle)))
             break;
-        data.y0 = signal_lift(&plan->scheme, data.snr);
+        data.y0 = signal_gaussian_offset(&plan->scheme, data.snr);
         signal_evaluate(k, &plan->scheme, &plan->learned, &data, &trial, H2, G2);
         const vm begins = taken < 0;
         const vf fall = f.q - trial.q;
@@ -168,8 +169,10 @@ HOT_FN void signal_gather_fit(const int k, const signal_batch *batch, int first,
     signal_gather(batch, batch->matrices + SIGNAL_MATRIX(k), SIGNAL_MATRICES, SIGNAL_PACKED_OF(k), first, H);
 }
 
-/* -2 ln P(k) of a vector of voxels, up to a constant. Its diagonal is that of the matrix whose determinant is in it. */
-HOT_FN void signal_weigh(const int k, const int fans, const signal_plan *plan, const signal_batch *batch, int first,
+/* -2 ln P(k) of a vector of voxels,
+    up to a constant. Its diagonal is that of the matrix whose determinant is in it. */
+HOT_FN void signal_log_evidence(const int k, const int fans, const signal_plan *plan, const signal_batch *batch,
+                                int first,
                           const signal_data *data)
 {
     vf H[SIGNAL_PACKED];
@@ -195,20 +198,21 @@ HOT_FN void signal_leave_fans(const int k, const signal_plan *plan, const signal
 }
 
 #define SIGNAL_OF(k)                                                                                                   \
-    SIGNAL_CALLED void signal_descend_##k(const signal_plan *plan, const signal_batch *batch, int starts, int best,    \
+    SIGNAL_CALLED void signal_levenberg_marquardt_##k(const signal_plan *plan, const signal_batch *batch,              \
+                                                      int starts, int best,                                            \
                                            int iterations, float tolerance)                                            \
     {                                                                                                                  \
-        signal_descend(k, plan, batch, starts, best, iterations, tolerance);                                           \
+        signal_levenberg_marquardt(k, plan, batch, starts, best, iterations, tolerance);                               \
     }                                                                                                                  \
-    SIGNAL_CALLED void signal_weigh_##k(const signal_plan *plan, const signal_batch *batch, int first,                 \
+    SIGNAL_CALLED void signal_log_evidence_##k(const signal_plan *plan, const signal_batch *batch, int first,          \
                                          const signal_data *data)                                                      \
     {                                                                                                                  \
-        signal_weigh(k, 0, plan, batch, first, data);                                                                  \
+        signal_log_evidence(k, 0, plan, batch, first, data);                                                           \
     }                                                                                                                  \
-    SIGNAL_CALLED void signal_weigh_fans_##k(const signal_plan *plan, const signal_batch *batch, int first,            \
+    SIGNAL_CALLED void signal_log_evidence_fans_##k(const signal_plan *plan, const signal_batch *batch, int first,     \
                                               const signal_data *data)                                                 \
     {                                                                                                                  \
-        signal_weigh(k, (k) > 0, plan, batch, first, data);                                                            \
+        signal_log_evidence(k, (k) > 0, plan, batch, first, data);                                                     \
     }                                                                                                                  \
     SIGNAL_CALLED void signal_leave_fans_##k(const signal_plan *plan, const signal_batch *batch, int first,            \
                                               const signal_data *data)                                                 \
@@ -231,21 +235,21 @@ HOT_FN void signal_gather_data(const signal_plan *plan, const signal_batch *batc
     data->y = batch->columns;
     data->stride = HOT_LANES_F32;
     data->snr /= noise;
-    data->y0 = signal_lift(&plan->scheme, data->snr);
+    data->y0 = signal_gaussian_offset(&plan->scheme, data->snr);
     data->weight0 = plan->learned.b0_volumes;
 }
 
-HOT_FN void signal_weigh_all(const signal_plan *plan, const signal_batch *batch, int first)
+HOT_FN void signal_log_evidence_all(const signal_plan *plan, const signal_batch *batch, int first)
 {
     const int fans = plan->learned.fan > 0;
     signal_data data;
     signal_gather_data(plan, batch, first, &data);
-    signal_weigh_0(plan, batch, first, &data);
-    (fans ? signal_weigh_fans_1 : signal_weigh_1)(plan, batch, first, &data);
+    signal_log_evidence_0(plan, batch, first, &data);
+    (fans ? signal_log_evidence_fans_1 : signal_log_evidence_1)(plan, batch, first, &data);
     if (plan->max_fibers > 1)
-        (fans ? signal_weigh_fans_2 : signal_weigh_2)(plan, batch, first, &data);
+        (fans ? signal_log_evidence_fans_2 : signal_log_evidence_2)(plan, batch, first, &data);
     if (plan->max_fibers > 2)
-        (fans ? signal_weigh_fans_3 : signal_weigh_3)(plan, batch, first, &data);
+        (fans ? signal_log_evidence_fans_3 : signal_log_evidence_3)(plan, batch, first, &data);
 }
 
 /* For those who are told the fits. */
@@ -280,29 +284,29 @@ HOT_FN void signal_fit_batch(const signal_plan *plan, const signal_batch *batch)
     signal_data data;
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32)
         signal_begin(plan, batch, first);
-    signal_descend_0(plan, batch, 1, 0, SIGNAL_NONE, SIGNAL_TOLERANCE_FIRST);
-    signal_descend_1(plan, batch, 1, 0, SIGNAL_ONE, SIGNAL_TOLERANCE_FIRST);
+    signal_levenberg_marquardt_0(plan, batch, 1, 0, LM_MAX_ITER_K0, SIGNAL_TOLERANCE_FIRST);
+    signal_levenberg_marquardt_1(plan, batch, 1, 0, LM_MAX_ITER_K1, SIGNAL_TOLERANCE_FIRST);
     if (plan->max_fibers > 1) {
-        signal_descend_2(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE_START);
-        signal_descend_2(plan, batch, 1, 1, SIGNAL_FINISH, SIGNAL_TOLERANCE_FIRST);
+        signal_levenberg_marquardt_2(plan, batch, SEPARATION_BINS, 0, LM_MAX_ITER_START, SIGNAL_TOLERANCE_START);
+        signal_levenberg_marquardt_2(plan, batch, 1, 1, LM_MAX_ITER_BEST, SIGNAL_TOLERANCE_FIRST);
     }
     if (plan->max_fibers > 2) {
-        signal_descend_3(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE_START);
-        signal_descend_3(plan, batch, 1, 1, SIGNAL_FINISH, SIGNAL_TOLERANCE_FIRST);
+        signal_levenberg_marquardt_3(plan, batch, SEPARATION_BINS, 0, LM_MAX_ITER_START, SIGNAL_TOLERANCE_START);
+        signal_levenberg_marquardt_3(plan, batch, 1, 1, LM_MAX_ITER_BEST, SIGNAL_TOLERANCE_FIRST);
     }
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
-        signal_weigh_all(plan, batch, first);
+        signal_log_evidence_all(plan, batch, first);
         signal_read(plan, batch, first, &fits);
         signal_rescale(plan, batch, first, fits.noise * vsqrt(signal_own_noise(plan, &fits)), &data);
     }
-    signal_descend_0(plan, batch, 1, 0, SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
-    signal_descend_1(plan, batch, 1, 0, SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+    signal_levenberg_marquardt_0(plan, batch, 1, 0, LM_MAX_ITER_REFIT, SIGNAL_TOLERANCE_LAST);
+    signal_levenberg_marquardt_1(plan, batch, 1, 0, LM_MAX_ITER_REFIT, SIGNAL_TOLERANCE_LAST);
     if (plan->max_fibers > 1)
-        signal_descend_2(plan, batch, 1, 0, SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+        signal_levenberg_marquardt_2(plan, batch, 1, 0, LM_MAX_ITER_REFIT, SIGNAL_TOLERANCE_LAST);
     if (plan->max_fibers > 2)
-        signal_descend_3(plan, batch, 1, 0, SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+        signal_levenberg_marquardt_3(plan, batch, 1, 0, LM_MAX_ITER_REFIT, SIGNAL_TOLERANCE_LAST);
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32)
-        signal_weigh_all(plan, batch, first);
+        signal_log_evidence_all(plan, batch, first);
 }
 
 #endif

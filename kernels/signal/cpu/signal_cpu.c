@@ -36,7 +36,7 @@ static int take_voxel(const void *cpu_pointer, size_t voxel, double *s0)
 
 /* The memory of a batch, in the workspace; returns how many floats that takes (workspace NULL: only counted). */
 static size_t divide(const signal_plan *plan, int voxels, int lanes, int told, float *workspace, signal_batch *batch,
-                     signal_answer **answers, hot_signal_fit **fits)
+                     signal_result **answers, hot_signal_fit **fits)
 {
     const size_t n = (size_t)voxels, volumes = (size_t)plan->scheme.volumes, width = (size_t)lanes;
     const size_t answer_floats = (n + SIGNAL_MAX_LANES - 1) / SIGNAL_MAX_LANES * sizeof **answers / sizeof(float);
@@ -49,7 +49,7 @@ static size_t divide(const signal_plan *plan, int voxels, int lanes, int told, f
         *parts[i].array = workspace ? workspace + used : NULL;
         used += (parts[i].floats + 15) / 16 * 16;
     }
-    *answers = workspace ? (signal_answer *)(workspace + used) : NULL;
+    *answers = workspace ? (signal_result *)(workspace + used) : NULL;
     used += answer_floats;
     *fits = workspace && told ? (hot_signal_fit *)(workspace + used) : NULL;
     return used + (told ? 4 * n * sizeof **fits / sizeof(float) : 0);
@@ -62,7 +62,7 @@ static void compute_block(const void *cpu_pointer, const size_t *voxels, const d
     const signal_plan *plan = args->plan;
     const size_t volumes = (size_t)plan->scheme.volumes;
     signal_batch batch = {.voxels = used};
-    signal_answer *answers;
+    signal_result *answers;
     hot_signal_fit *told;
     divide(plan, cpu->lanes * SIGNAL_LANEFULS, cpu->lanes, args->result->fits != NULL, workspace, &batch, &answers,
            &told);
@@ -92,7 +92,7 @@ static hot_status compute(hot_context *context, const hot_signal_args *args)
     const int lanes = 4 << (int)hot_context_cpu_level(context);
     const cpu_args cpu = {args, HOT_CPU_VARIANT(context, hot_signal_batch), lanes};
     signal_batch batch;
-    signal_answer *answers;
+    signal_result *answers;
     hot_signal_fit *told;
     const hot_lane_blocks blocks = {
         .args = &cpu,

@@ -26,7 +26,7 @@ typedef struct __align__(16) signal_place_pair {
 } signal_place_pair;
 typedef struct signal_search {
     const float *filter; /* volumes x SIGNAL_GRID */
-    const signal_place_pair *pairs[SIGNAL_CLASSES];
+    const signal_place_pair *pairs[SEPARATION_BINS];
 } signal_search;
 
 typedef struct signal_chunk {
@@ -58,8 +58,8 @@ typedef struct signal_branches {
     cudaEvent_t apart, together[SIGNAL_BRANCHES];
 } signal_branches;
 
-/* Start the kernels of signal_places.cu: signals in units of the noise given, and where fits begin; signals in units of
- * memory.noise. */
+/* Start the kernels of signal_start_points.cu: signals in units of the noise given, and where fits begin; signals in
+ * units of memory.noise. */
 cudaError_t signal_launch_places(const signal_plan *plan, const signal_chunk *chunk, cudaStream_t stream);
 cudaError_t signal_launch_scale(const signal_plan *plan, const signal_chunk *chunk, cudaStream_t stream);
 /* Starts the fits of a chunk whose usable voxels are listed. branches: NULL = all on the chunk's stream. */

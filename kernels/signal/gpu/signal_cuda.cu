@@ -53,7 +53,7 @@ template <typename T> static __global__ void signal_widen_kernel(const T *from, 
 namespace {
 
 /* Voxels of a chunk (several chunks are in progress); the fewer the more volumes they have. */
-enum { CHUNK_MOST = 1 << 16, CHUNK_LEAST = 1 << 14, MANY_CHUNKS = 4 };
+enum { MAX_CHUNK = 1 << 16, MIN_CHUNK = 1 << 14, MANY_CHUNKS = 4 };
 enum { NARROW_NUMBERS = 1 << 13 }; /* signals that are read together to be narrowed */
 
 /* The call, and the kernels' time on all GPUs. */
@@ -145,7 +145,7 @@ template <typename T> const T *moved(const signal_plan *plan, const float *block
 struct signal_tables {
     size_t *order;
     float *block, *filter;
-    signal_place_pair *pairs[SIGNAL_CLASSES];
+    signal_place_pair *pairs[SEPARATION_BINS];
 };
 
 /* Of the plan's block the part before the pairs, which have their own form here. */
@@ -156,7 +156,7 @@ void divide_tables(const signal_plan *plan, hot_arena *arena, signal_tables *tab
     tables->order = hot_arena_array<size_t>(arena, plan->all_volumes);
     tables->block = hot_arena_array<float>(arena, block_without_pairs(plan));
     tables->filter = hot_arena_array<float>(arena, (size_t)SIGNAL_GRID * plan->scheme.volumes);
-    for (int c = 0; c < SIGNAL_CLASSES; c++)
+    for (int c = 0; c < SEPARATION_BINS; c++)
         tables->pairs[c] = hot_arena_array<signal_place_pair>(arena, (size_t)plan->grid.pairs[c]);
 }
 
@@ -169,7 +169,7 @@ void fill_tables(const signal_plan *plan, const signal_tables *tables)
     for (int d = 0; d < SIGNAL_GRID; d++)
         for (int j = 0; j < volumes; j++)
             tables->filter[j * SIGNAL_GRID + d] = grid->filter[d * volumes + j];
-    for (int c = 0; c < SIGNAL_CLASSES; c++)
+    for (int c = 0; c < SEPARATION_BINS; c++)
         for (int p = 0; p < grid->pairs[c]; p++) {
             const int *at = grid->pair_at[c] + 2 * p;
             signal_place_pair *to = &tables->pairs[c][p];
@@ -244,14 +244,14 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
     const float *block = on.block;
     self->order = on.order;
     self->search.filter = on.filter;
-    for (int c = 0; c < SIGNAL_CLASSES; c++)
+    for (int c = 0; c < SEPARATION_BINS; c++)
         self->search.pairs[c] = on.pairs[c];
     self->plan = *plan;
     self->plan.scheme.g = moved(plan, block, plan->scheme.g);
     self->plan.grid.v = moved(plan, block, plan->grid.v);
     self->plan.grid.gram = moved(plan, block, plan->grid.gram);
     self->plan.grid.filter = NULL; /* kernels read search's */
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+    for (int c = 0; c < SEPARATION_BINS; c++) {
         self->plan.grid.pair_at[c] = NULL;
         self->plan.grid.pair_inverse[c] = NULL;
     }
@@ -293,7 +293,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     hot_arena arena = {(char *)chunk->scratch, 0};
     signal_chunk data = {};
     data.count = chunk->count;
-    data.many = args->count > MANY_CHUNKS * (size_t)CHUNK_MOST;
+    data.many = args->count > MANY_CHUNKS * (size_t)MAX_CHUNK;
     data.one_sigma = (float)args->options->sigma;
     data.order = self->order;
     data.search = self->search;
@@ -412,8 +412,8 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     batch.out[6] = hot_batch_rows("flags", to->flags, 1);
     batch.out[7] = hot_batch_rows("fits", to->fits, 4 * sizeof *to->fits);
     batch.chunk = hot_batch_fit(context, &batch, 4 * HOT_BATCH_BYTES, scratch);
-    batch.chunk = batch.chunk < CHUNK_LEAST ? (size_t)CHUNK_LEAST : batch.chunk;
-    batch.chunk = batch.chunk > CHUNK_MOST ? (size_t)CHUNK_MOST : batch.chunk;
+    batch.chunk = batch.chunk < MIN_CHUNK ? (size_t)MIN_CHUNK : batch.chunk;
+    batch.chunk = batch.chunk > MAX_CHUNK ? (size_t)MAX_CHUNK : batch.chunk;
     batch.chunk = batch.chunk > args->count ? args->count : batch.chunk;
     batch.chunk = hot_batch_chunk_size(context, &batch, batch.chunk, scratch);
     divide_scratch(args, batch.chunk, &arena, &unused);

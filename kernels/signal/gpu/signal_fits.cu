@@ -27,7 +27,7 @@ static __device__ void read_data(const signal_plan &plan, const signal_chunk &ch
     data->y = chunk.memory.scaled + (size_t)at * plan.scheme.volumes;
     data->stride = 1;
     data->snr = chunk.snr[at] * inverse;
-    data->y0 = signal_lift(&plan.scheme, data->snr);
+    data->y0 = signal_gaussian_offset(&plan.scheme, data->snr);
     data->weight0 = plan.learned.b0_volumes;
 }
 
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
     signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk,
                        unsigned *counter, int iterations, float tolerance)
 {
-    const int n = SIGNAL_UNKNOWNS(K), starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
+    const int n = SIGNAL_UNKNOWNS(K), starts = FROM == FROM_PLACES && K > 1 ? SEPARATION_BINS : 1;
     const unsigned jobs = *chunk.used * starts;
     float H[SIGNAL_PACKED_OF(K)], G[SIGNAL_UNKNOWNS(K)]; /* of f; and of the trial */
     float trial_H[SIGNAL_PACKED_OF(K)], trial_G[SIGNAL_UNKNOWNS(K)];
@@ -57,10 +57,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
                 kept += (size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K);
                 read_data(plan, chunk, at, &data);
                 if (FROM == FROM_PLACES) {
-                    signal_start(K, &plan, (const signal_places *)chunk.memory.places + at, job % starts, &trial);
+                    signal_start(K, &plan, (const signal_start_points *)chunk.memory.places + at, job % starts, &trial);
                 } else {
                     int best = 0;
-                    for (int c = 1; FROM == FROM_BEST && c < SIGNAL_CLASSES; c++)
+                    for (int c = 1; FROM == FROM_BEST && c < SEPARATION_BINS; c++)
                         best = kept[c].q < kept[best].q ? c : best;
                     trial = kept[best];
                     trial.fan = trial.fan_told = 0; /* the evidence's: no registers for them here */
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
         }
         if (!__any_sync(~0u, busy))
             return;
-        if (busy) { /* as signal_descend of cpu/signal_batch.h */
+        if (busy) { /* as signal_levenberg_marquardt of cpu/signal_batch.h */
             signal_evaluate_here(K, &plan.scheme, &plan.learned, &data, &trial, trial_H, trial_G);
             const bool begins = taken < 0;
             const float fall = f.q - trial.q;
@@ -187,9 +187,9 @@ static __global__ void __launch_bounds__(THREADS)
     if (at >= *chunk.used)
         return;
     signal_fits fits;
-    signal_answer answer;
+    signal_result answer;
     read_fits(plan, chunk, at, &fits);
-    signal_take_answer(&fits, 0, &answer, 0);
+    signal_take_result(&fits, 0, &answer, 0);
     signal_write(&chunk.result, plan.max_fibers, plan.scheme.volumes, &answer, 0, chunk.list[at]);
 }
 
@@ -204,7 +204,7 @@ static __global__ void __launch_bounds__(THREADS)
     read_fits(plan, chunk, at, &fits);
     for (int k = 0; k < 4; k++) {
         const float *matrix = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(k);
-        signal_tell(k, plan.max_fibers, &fits, 0, matrix, &chunk.result.fits[4 * (size_t)chunk.list[at] + k]);
+        signal_export_fit(k, plan.max_fibers, &fits, 0, matrix, &chunk.result.fits[4 * (size_t)chunk.list[at] + k]);
     }
 }
 
@@ -216,7 +216,7 @@ void signal_divide(size_t count, size_t volumes, hot_arena *arena, signal_memory
 {
     memory->scaled = hot_arena_array<float>(arena, count * volumes);
     memory->fits = hot_arena_array<signal_fit>(arena, count * SIGNAL_SLOTS);
-    memory->places = hot_arena_array<signal_places>(arena, count);
+    memory->places = hot_arena_array<signal_start_points>(arena, count);
     memory->matrices = hot_arena_array<float>(arena, count * SIGNAL_MATRICES);
     memory->cost = hot_arena_array<float>(arena, 4 * count);
     memory->noise = hot_arena_array<float>(arena, count);
@@ -226,7 +226,7 @@ void signal_divide(size_t count, size_t volumes, hot_arena *arena, signal_memory
 size_t signal_bytes(size_t volumes)
 {
     return (volumes + SIGNAL_MATRICES + 5) * sizeof(float) + SIGNAL_SLOTS * sizeof(signal_fit) +
-           sizeof(signal_places);
+           sizeof(signal_start_points);
 }
 
 namespace {
@@ -246,7 +246,7 @@ struct launcher {
 
     template <int K, fit_from FROM> void fits(int iterations, float tolerance)
     {
-        const size_t starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
+        const size_t starts = FROM == FROM_PLACES && K > 1 ? SEPARATION_BINS : 1;
         const size_t most = (size_t)processors * BLOCKS_OF(K) * (THREADS / threads());
         const size_t each = chunk->count < FEW ? 1 : chunk->many ? FITS_EACH_OF_MANY : FITS_EACH;
         const size_t wanted = chunk->count * starts / (threads() * each) + 1;
@@ -276,17 +276,17 @@ struct launcher {
     template <int K> void first()
     {
         if constexpr (K < 2) {
-            fits<K, FROM_PLACES>(K ? SIGNAL_ONE : SIGNAL_NONE, SIGNAL_TOLERANCE_FIRST);
+            fits<K, FROM_PLACES>(K ? LM_MAX_ITER_K1 : LM_MAX_ITER_K0, SIGNAL_TOLERANCE_FIRST);
         } else {
-            fits<K, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE_START);
-            fits<K, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_FIRST);
+            fits<K, FROM_PLACES>(LM_MAX_ITER_START, SIGNAL_TOLERANCE_START);
+            fits<K, FROM_BEST>(LM_MAX_ITER_BEST, SIGNAL_TOLERANCE_FIRST);
         }
         evidence<K>();
     }
 
     template <int K> void again()
     {
-        fits<K, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+        fits<K, FROM_LAST>(LM_MAX_ITER_REFIT, SIGNAL_TOLERANCE_LAST);
         evidence<K>();
     }
 

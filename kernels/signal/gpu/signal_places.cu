@@ -10,7 +10,7 @@ enum { PAIRS_AT_A_TIME = 4 };
 
 static_assert((int)VOXELS == 32 && SIGNAL_GRID * VOXELS < 1 << 16, "a voxel for each lane, places in 16 bits");
 static_assert(EACH * WARPS >= (int)SIGNAL_GRID && SIGNAL_GRID % FOUR == 0 && EACH % FOUR == 0, "directions are shared");
-static_assert((int)WARPS >= (int)SIGNAL_CLASSES, "a warp for each class");
+static_assert((int)WARPS >= (int)SEPARATION_BINS, "a warp for each class");
 
 /* The best that each warp has found, and where. */
 typedef struct found_best {
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(VOXELS *WARPS)
     signal_places_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
 {
     __shared__ float b[SIGNAL_GRID][VOXELS], y[ROWS][VOXELS + 1];
-    __shared__ found_best one, pairs[SIGNAL_CLASSES];
+    __shared__ found_best one, pairs[SEPARATION_BINS];
     const unsigned used = *chunk.used, first = blockIdx.x * VOXELS;
     if (first >= used)
         return;
@@ -53,7 +53,7 @@ static __global__ void __launch_bounds__(VOXELS *WARPS)
             const size_t at = (size_t)(first + voxel) * volumes + from + row;
             float low = 0;
             if (voxel < voxels && row < rows) {
-                const float scaled = signal_lift(&plan.scheme, chunk.y[at] * inverse);
+                const float scaled = signal_gaussian_offset(&plan.scheme, chunk.y[at] * inverse);
                 chunk.memory.scaled[at] = scaled;
                 low = signal_lower(&plan.scheme, scaled);
             }
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(VOXELS *WARPS)
     one.at[warp][lane] = where;
     __syncthreads();
     const float *own = &b[0][lane];
-    for (int c = 0; c < SIGNAL_CLASSES && plan.max_fibers > 1; c++) {
+    for (int c = 0; c < SEPARATION_BINS && plan.max_fibers > 1; c++) {
         const int count = plan.grid.pairs[c], end = count * (warp + 1) / WARPS;
         best = -1e30f;
         where = 0;
@@ -108,9 +108,9 @@ static __global__ void __launch_bounds__(VOXELS *WARPS)
         pairs[c].at[warp][lane] = where;
     }
     __syncthreads();
-    if (warp >= SIGNAL_CLASSES || lane >= voxels)
+    if (warp >= SEPARATION_BINS || lane >= voxels)
         return;
-    signal_places *to = (signal_places *)chunk.memory.places + first + lane;
+    signal_start_points *to = (signal_start_points *)chunk.memory.places + first + lane;
     int at[3];
     at[0] = at[1] = at[2] = best_of(&one, lane);
     if (warp == 0) {
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(VOXELS *WARPS)
         const float inverse = 1 / chunk.memory.noise[at];
         const size_t first = (size_t)at * plan.scheme.volumes;
         for (int j = lane; j < plan.scheme.volumes; j += VOXELS)
-            chunk.memory.scaled[first + j] = signal_lift(&plan.scheme, chunk.y[first + j] * inverse);
+            chunk.memory.scaled[first + j] = signal_gaussian_offset(&plan.scheme, chunk.y[first + j] * inverse);
     }
 }
 

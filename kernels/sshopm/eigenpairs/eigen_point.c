@@ -116,7 +116,7 @@ static double newton_step(const hot_eigen_tensor *tensor, const hot_eigen_point 
 }
 
 /* The smallest eigenvalue of sign * hessian: in closed form for n = 3. */
-static double least_eigenvalue(int n, const double *hessian, int sign)
+static double min_eigenvalue(int n, const double *hessian, int sign)
 {
     if (n == 3) {
         double q = (hessian[0] + hessian[4] + hessian[8]) / 3, a = hessian[0] - q, b = hessian[4] - q,
@@ -157,7 +157,7 @@ void hot_eigen_climb(const hot_eigen_tensor *tensor, int sign, hot_eigen_point *
         double shift = tensor->shift == HOT_SHIFT_FIXED ? tensor->alpha : 0;
         if (tensor->shift == HOT_SHIFT_ADAPTIVE)
             shift = fmax(0, 1e-6 * tensor->scale / tensor->order -
-                                (tensor->order - 1) * least_eigenvalue(n, point->hessian, sign));
+                                (tensor->order - 1) * min_eigenvalue(n, point->hessian, sign));
         double norm = 0;
         for (int d = 0; d < n; d++) {
             next.x[d] = sign * point->gradient[d] + shift * point->x[d];

@@ -155,7 +155,7 @@ template <int ORDER> struct gnomonic {
     {
         float h[6];
         hot_form3<float, ORDER>::hessian(tensor, x, y, z, h);
-        return -GNOMONIC_SHIFT_PART * (ORDER - 1) * sshopm_step3<ORDER>::least_eigenvalue(h);
+        return -GNOMONIC_SHIFT_PART * (ORDER - 1) * sshopm_step3<ORDER>::min_eigenvalue(h);
     }
 };
 

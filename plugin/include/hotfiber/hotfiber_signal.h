@@ -38,7 +38,7 @@ typedef struct hot_signal_maps {
     float *width;          /* tau, rad^2: how much wider than the response the fibres are */
     uint8_t *flags;        /* HOT_VOXEL_ bits */
     hot_noise_model noise_model; /* as used */
-    hot_signal_population population; /* what was learned */
+    hot_signal_priors population; /* what was learned */
     int max_fibers;
     float *cone;           /* max_fibers per voxel: half angle, degrees, of the cone about each fibre that holds its
                               direction with 95 % */

@@ -128,13 +128,13 @@ static hot_status read_header(hot_context *context, hot_stream *stream, const ch
 /* Lengths in mm, by the header's unit. Writers that set a unit without converting leave voxels that no scanner has. */
 static void convert_units(hot_context *context, const char *name, about *to)
 {
-    static const double least_voxel = 1e-3, largest_voxel = 100;
+    static const double min_voxel = 1e-3, largest_voxel = 100;
     const double mm = to->units == NIFTI_UNITS_METER ? 1e3 : to->units == NIFTI_UNITS_MICRON ? 1e-3 : 1;
     if (mm == 1)
         return;
     const char *unit = mm > 1 ? "metre" : "micron";
     const double voxel = mm * fabs(to->spacing[1]);
-    if (voxel < least_voxel || voxel > largest_voxel) {
+    if (voxel < min_voxel || voxel > largest_voxel) {
         hot_context_log(context, HOT_LOG_WARNING, "'%s': its unit is the %s, but its voxels of %g are more likely in "
                         "mm, and are taken so", name, unit, fabs(to->spacing[1]));
         return;
@@ -374,5 +374,5 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
         image->seeks = hot_stream_seeks(made->stream);
         image->swapped = header.swapped;
     }
-    return status == HOT_OK ? hot_image_lies_plainly(image) : status;
+    return status == HOT_OK ? hot_image_is_contiguous(image) : status;
 }
