@@ -7,8 +7,8 @@
 #include "core/samples.h"
 #include "io/common/file_open.h"
 
-/* MAX_ROW: of 3 fibres with 1000 samples. */
-enum { MAX_LINE = 1 << 20, MAX_LINES = 20, MAX_ROW = 16384, COLUMNS = 13 };
+/* MAX_ROW: of 3 fibres with 1000 samples. BLOCK: floats that are written at a time. */
+enum { MAX_LINE = 1 << 20, MAX_LINES = 20, MAX_ROW = 16384, COLUMNS = 13, BLOCK = 1 << 22 };
 static const char key[] = "hotfiber_part:=";
 
 /* One array of a row; the values of a voxel lie at values[voxel * per], or at its place among those of the mask. */
@@ -186,17 +186,26 @@ hot_status hot_run_store_save(hot_context *context, FILE *file, const hot_signal
                               size_t first, size_t count)
 {
     column columns[COLUMNS];
-    float row[MAX_ROW];
-    const size_t width = list_columns(found, columns);
+    const size_t width = list_columns(found, columns), row = width + 1;
+    const size_t max = BLOCK / row + 1, room = max < count ? max : count;
     int fine = width < MAX_ROW;
-    for (size_t voxel = first; voxel < first + count && fine; voxel++) {
-        if (!inside[voxel])
+    /* written at once, so that a kill leaves whole slabs */
+    float *block = hot_context_alloc(context, room, row * sizeof *block);
+    if (!block)
+        return HOT_ERROR_MEMORY;
+    for (size_t voxel = first, rows = 0; voxel < first + count && fine; voxel++) {
+        if (inside[voxel]) {
+            float *to = block + row * rows++;
+            pack_row(columns, voxel, to);
+            const uint32_t sum = sum_row(to, width);
+            memcpy(&to[width], &sum, sizeof sum);
+        }
+        if (rows < room && voxel + 1 < first + count)
             continue;
-        pack_row(columns, voxel, row);
-        const uint32_t sum = sum_row(row, width);
-        memcpy(&row[width], &sum, sizeof sum);
-        fine = fwrite(row, sizeof *row, width + 1, file) == width + 1;
+        fine = fwrite(block, row * sizeof *block, rows, file) == rows;
+        rows = 0;
     }
+    hot_context_free(context, block);
     return fine && fflush(file) == 0 ? HOT_OK : hot_context_fail(context, HOT_ERROR_FILE, "cannot write what a run "
                                                                  "keeps: %s", strerror(errno));
 }
