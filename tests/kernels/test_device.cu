@@ -347,7 +347,7 @@ static void test_decompositions(const problem *p)
     }
     cudaMemset(p->tensors + 77, 0xff, sizeof(float)); /* NaN */
     cudaDeviceSynchronize();
-    CHECK(decompose(-1) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(decompose(HOT_ZERO) == HOT_OK, "%s", hot_context_message(context));
     look();
     CHECK(isnan(report.fit) && isnan(lambda[RANK - 1]), "NaN: fit %g, lambda %g", report.fit, (double)lambda[0]);
     CHECK(decompose(1e-6) == HOT_ERROR_DATA, "NaN was taken");
