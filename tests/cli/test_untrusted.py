@@ -172,7 +172,8 @@ with gzip.open("skip.nii.gz", "wb", 1) as file:
     file.write(nifti([2, 2, 2, 3], 550_000_000))
     for _ in range(bomb // 1_000_000):
         file.write(bytes(1_000_000))
-cheap("half a gigabyte before the samples", [*info("skip.nii.gz"), "--grad", "grad.b"], says="the limit is", seconds=SHORT)
+cheap("half a gigabyte before the samples", [*info("skip.nii.gz"), "--grad", "grad.b"],
+      says="the limit is", seconds=SHORT)
 with gzip.open("skip.mif.gz", "wb", 1) as file:
     file.write(mif("file: . 550000000\n"))
     for _ in range(bomb // 1_000_000):
