@@ -1,4 +1,4 @@
-/* What the module does between its arguments and its outputs. */
+/* The module's job, between its arguments and its outputs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static hot_status prepare_outputs(job *j)
     return status == HOT_OK ? check_outputs(j) : status;
 }
 
-/* The responses of isotropic tissues, where there are. */
+/* The responses of isotropic tissues, if given. */
 static hot_status read_tissues(job *j)
 {
     const struct { const char *path, *name; } others[] = {{given(j->values->gm_response), "gm_response"},

@@ -65,7 +65,7 @@ static hot_status names_add(names *list, const char *prefix, const char *name)
 
 static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* What lies in `path`; of `prefix` (a folder in it) when that is given. Folders get a slash at their end. */
+/* The entries of `path`, or of its subfolder `prefix` if given. Folders get a trailing slash. */
 static hot_status list_folder(hot_context *context, const char *path, const char *prefix, names *list)
 {
     char *full = prefix ? hot_path_join(context, path, prefix) : hot_string_copy(context, path);
@@ -142,7 +142,7 @@ static int report_names(const cJSON *report, const char *name)
     return 0;
 }
 
-/* Whether report.html is a page of `hotfiber report`, which may be made after the run: its head says so. */
+/* Whether report.html is a page of `hotfiber report`, which may be newer than the run, by its head. */
 static int is_page(hot_context *context, const char *folder)
 {
     char head[512] = {0};
@@ -156,8 +156,8 @@ static int is_page(hot_context *context, const char *folder)
     return strstr(head, "<meta name=\"generator\" content=\"hotfiber\">") != NULL;
 }
 
-/* A folder may be replaced only when it is a run's and holds nothing that the run did not write: what its report.json
- * names, which may be anybody's, and is a name that runs give. */
+/* A folder may be replaced only if it is a run's and contains only the run's files: those in its report.json, which is
+ * untrusted, that also have names of a run's files. */
 static hot_status check_ours(hot_context *context, const char *path, const names *list)
 {
     cJSON *report = NULL;
@@ -191,7 +191,7 @@ static hot_status check_ours(hot_context *context, const char *path, const names
     return status;
 }
 
-/* Whether `inner` is `outer` or lies in it; both resolved. */
+/* Whether `inner` is `outer` or inside it; both resolved. */
 static int lies_in(const char *inner, const char *outer)
 {
     size_t length = strlen(outer);
@@ -204,7 +204,7 @@ static hot_status check_existing(hot_context *context, const char *path, int for
     char here[PATH_MAX];
     if (getcwd(here, sizeof here) && lies_in(here, path))
         return hot_context_fail(context, HOT_ERROR_FILE,
-                                "'%s' is the current folder, or contains it; give the output a name of its own", path);
+                                "'%s' is the current folder, or contains it; give another output folder", path);
     names list = {.context = context};
     hot_status status = list_tree(context, path, &list);
     if (status == HOT_OK && list.count > 0) {
@@ -294,7 +294,7 @@ hot_status hot_folder_check_input(hot_context *context, const hot_folder *folder
         return HOT_OK;
     if (lies_in(real, folder->path))
         return hot_context_fail(context, HOT_ERROR_FILE,
-                                "the input '%s' lies in the output folder '%s', which would be replaced", input,
+                                "the input '%s' is in the output folder '%s', which would be replaced", input,
                                 folder->path);
     return HOT_OK;
 }
@@ -360,7 +360,7 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
             status = check_ours(context, folder->path, &old);
         if (status == HOT_OK &&
             renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) != 0) {
-            /* A file system without exchange: for a moment neither is there, but both are complete. */
+            /* A file system without exchange: there is a moment without either, but both are complete. */
             char aside[PATH_MAX];
             snprintf(aside, sizeof aside, "%s.old", folder->temporary);
             if (rename(folder->path, aside) != 0) {

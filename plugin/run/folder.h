@@ -1,16 +1,15 @@
-/* The directory that a run makes: written beside its final name, moved into place when complete, replaced in one
- * step. */
+/* The output directory of a run: written under a temporary name, renamed when complete, replaced atomically. */
 #ifndef HOT_RUN_FOLDER_H
 #define HOT_RUN_FOLDER_H
 
 #include <hotfiber/context.h>
 
 typedef struct hot_folder {
-    char *path;      /* the name asked for, links resolved as far as it exists, no slash at the end */
-    char *temporary; /* where the files go meanwhile: beside it, hidden */
+    char *path;      /* the final name, links resolved as far as it exists, without a trailing slash */
+    char *temporary; /* the hidden folder next to it that the files are written to */
     int lock;        /* a handle on it, locked while we live: others see that it is not abandoned; 0 = none */
     int parents;     /* how many folders above it were made for it */
-    int replaces;    /* something stands at `path`: an empty directory, or an earlier run */
+    int replaces;    /* `path` exists: an empty directory, or an earlier run */
     int force;       /* what has come there by the end is replaced, too, if it is a run's */
 } hot_folder;
 

@@ -60,14 +60,14 @@ static const cJSON *get(const cJSON *object, const char *name)
     return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-/* NaN where there is none. */
+/* NaN if missing. */
 static double number(const cJSON *object, const char *name)
 {
     const cJSON *item = get(object, name);
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-/* A number of things, `max` at most; more than that where there is none. */
+/* A count of at most `max`; larger than that if missing. */
 static size_t whole(const cJSON *object, const char *name, size_t max)
 {
     const double value = number(object, name);
@@ -121,7 +121,7 @@ hot_status hot_run_learned_open(hot_run_state *run)
                                   "has written", options->learned);
     const char *from = word(get(learned->file, "response"), "from");
     if (from && strcmp(from, "estimated") != 0)
-        run->inputs.by_default = 0; /* as it is with an option for it */
+        run->inputs.by_default = 0; /* as with an explicit option */
     return status;
 }
 
@@ -372,7 +372,7 @@ uint64_t hot_run_learned_sum(const hot_run_state *run)
     return sum;
 }
 
-/* What it is learned from and by. */
+/* The data and options of the model. */
 static hot_status describe(const hot_run_state *run, cJSON **made_of)
 {
     hot_status status = hot_run_describe(run, HOT_LEARNS, made_of);

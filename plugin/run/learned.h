@@ -1,5 +1,5 @@
-/* What a run learns from the whole volume (mask, noise, gradient check, responses, priors) as a file, so that other
- * runs of the same data, and all parts, learn nothing and find the same. */
+/* The model of a run (mask, noise, gradient check, responses, priors, all estimated from the whole volume) as a file,
+ * so that other runs of the same data, and all parts, use it and get the same results. */
 #ifndef HOT_RUN_LEARNED_H
 #define HOT_RUN_LEARNED_H
 
@@ -12,7 +12,7 @@ hot_status hot_run_learned_open(hot_run_state *run);
 typedef hot_status hot_run_step(hot_run_state *run);
 /* One step of learning: learn(run), or load(run) where it was learned before, which logs the same lines. */
 hot_status hot_run_learned_step(hot_run_state *run, const char *name, hot_run_step *learn, hot_run_step *load);
-/* What load(run) is. Errors: HOT_ERROR_FORMAT, HOT_ERROR_DATA (other sizes). */
+/* Loads the model into the run. Errors: HOT_ERROR_FORMAT, HOT_ERROR_DATA (other sizes). */
 hot_run_step hot_run_load_mask, hot_run_load_gradients, hot_run_load_response;
 /* For the signal method: learned.signal. */
 hot_run_step hot_run_load_signal;
@@ -24,7 +24,7 @@ hot_status hot_run_learned_check(hot_run_state *run);
 /* The priors by their names: lists of numbers without loss, or (plain) as report.json has them. */
 void hot_run_add_population(cJSON *object, const hot_signal_priors *population, int plain);
 
-/* The sum of what the signal method has learned, or 0 with another method. */
+/* A checksum of the signal method's priors; 0 with another method. */
 uint64_t hot_run_learned_sum(const hot_run_state *run);
 
 hot_status hot_run_learned_save(hot_run_state *run, const char *path);

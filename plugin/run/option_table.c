@@ -87,7 +87,7 @@ static int find_word(const char *words, const char *word)
     return -1;
 }
 
-/* Options that set more than a member. Returns -1 where it is none of these. */
+/* Options that set more than a member. Returns -1 for others. */
 static int set_several(hot_run_options *run, hot_peaks_options *peaks, const void *at, const char *word)
 {
     int end = 0;
@@ -144,7 +144,7 @@ cJSON *hot_run_sum_text(uint64_t sum)
     return cJSON_CreateString(text);
 }
 
-/* Adds a file's content to the sum; nothing where it is not there. */
+/* Adds a file's content to the checksum; nothing if it does not exist. */
 static hot_status sum_file(hot_context *context, const char *name, const char *path, uint64_t *sum)
 {
     enum { PORTION = 1 << 20 };
@@ -152,7 +152,7 @@ static hot_status sum_file(hot_context *context, const char *name, const char *p
     FILE *file = NULL;
     if (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, name,
-                                          "'%s' cannot be read again by a run that goes on; give a file", path);
+                                          "'%s' cannot be read again by a resumed run; give a file", path);
     if (access(path, R_OK) != 0)
         return HOT_OK;
     hot_status status = hot_file_open(context, path, HOT_FILE_GIVEN, &file);
@@ -206,7 +206,7 @@ static uint64_t sum_response(uint64_t sum, const hot_response *response)
                                                           sizeof *response->rows);
 }
 
-/* What a pointer of the options leads to; 0 where there is nothing. */
+/* The checksum of the data at a pointer of the options; 0 for NULL. */
 static uint64_t sum_memory(const hot_run_options *o, const hot_run_row *row)
 {
     uint64_t sum = 0;
@@ -288,7 +288,7 @@ hot_status hot_run_describe(const hot_run_state *run, unsigned use, cJSON **obje
     static const char *const groups[] = {"run_", "fit_", "peaks_", "signal_"}; /* which share some names */
     hot_status status = HOT_OK;
     *object = cJSON_CreateObject();
-    if (run->inputs.data_sum && !(use & HOT_RESUMES) && /* first: what else differs may come of it */
+    if (run->inputs.data_sum && !(use & HOT_RESUMES) && /* first: other differences may follow from it */
         !cJSON_AddItemToObject(*object, "data", hot_run_sum_text(run->inputs.data_sum)))
         status = hot_context_fail(run->context, HOT_ERROR_MEMORY, "out of memory for options");
     for (size_t i = 0; i < ROWS && status == HOT_OK; i++) {

@@ -14,10 +14,10 @@ static const double tensor_b_max = 1500;
 enum { DEFAULT = 1, ALL = 2, MAPS = 4 }; /* the sets; ALL: the files of version 0.1 */
 static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT}, {"all", ALL}, {"maps", MAPS}};
 
-/* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function; or a
- * map of the method signal of the same name. */
+/* The source of a file: an exporter of directions, tensors or the tensors of FA and MD, or a function; or the map of
+ * the method signal with the same name. */
 typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, SIGNAL_MAP, OWN } source;
-/* What must be so for it to be there. */
+/* The requirements of a file. */
 typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENOISING, TISSUES } needs;
 
 typedef hot_status writer(hot_run_state *run, const char *path);
@@ -42,12 +42,12 @@ static const output outputs[] = {
     {"nfibers", "nfibers.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "nfibers", NULL, "how many fibres were found"},
     {"mask", "mask.nii.gz", DEFAULT | MAPS, NOTHING, OWN, NULL, write_mask, "where it was computed"},
     {"response", "response.txt", DEFAULT | MAPS, RESPONSE, OWN, NULL, write_response,
-     "the single-fibre response, MRtrix's format (model msmt: white matter's; those of the other tissues beside it, "
+     "the single-fibre response, MRtrix's format (model msmt: white matter's; those of the other tissues are "
      "response_gm.txt and response_csf.txt)"},
     {"tissues", "tissues.nii.gz", DEFAULT | ALL | MAPS, TISSUES, OWN, NULL, write_tissues,
      "model msmt: the amounts of white matter and the other tissues, a volume each"},
     {"tissues_sh", "wmfod.nii.gz", 0, TISSUES, OWN, NULL, write_tissue_sh,
-     "model msmt: harmonics of each tissue as MRtrix's dwi2fod leaves them; gm.nii.gz and csf.nii.gz beside it"},
+     "model msmt: harmonics of each tissue, like MRtrix's dwi2fod; with gm.nii.gz and csf.nii.gz"},
     {"residual", "residual.nii.gz", MAPS, TISSUES, OWN, NULL, write_residual,
      "model msmt: what the conditions of the constrained minimum leave"},
     {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
@@ -61,7 +61,7 @@ static const output outputs[] = {
     {"fraction_sd", "fraction_sd.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "standard deviation of the volume fractions, a volume per fibre"},
     {"isotropic", "isotropic.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
-     "volume fraction of what is isotropic beside the fibres, without free water"},
+     "volume fraction of the isotropic compartment, without free water"},
     {"free_water", "free_water.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "volume fraction of free water; with the isotropic one and the fibres' it adds to 1"},
     {"noise_sd", "noise_sd.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
@@ -86,7 +86,7 @@ static const output outputs[] = {
     {"afd_sum", "afd_sum.nii.gz", MAPS, FOD, TENSORS, "afd_sum", NULL, "the norm of the fODF's coefficients"},
     {"nufo", "nufo.nii.gz", MAPS, FOD, TENSORS, "nufo", NULL, "the number of maxima of the fODF"},
     {"b0", "b0.nii.gz", MAPS, NOTHING, OWN, NULL, write_b0,
-     "the mean b=0 image, where there are b=0 volumes; with --report in any case"},
+     "the mean b=0 image, if there are b=0 volumes; with --report in any case"},
     {"noise", "noise.nii.gz", DEFAULT | ALL, DENOISING, OWN, NULL, write_noise,
      "with --denoise: the noise's standard deviation"},
 };
@@ -121,7 +121,7 @@ int hot_run_output_known(const char *file)
 
 /* ---- Which ------------------------------------------------------------------------------------------------- */
 
-/* What is missing for it, as words of a message; NULL: nothing. */
+/* The missing requirement, as words of a message; NULL: none. */
 static const char *missing(const output *o, const hot_run_options *options, const hot_peaks_method *method)
 {
     const char *model = options->fit->model ? options->fit->model : "fod";
@@ -291,8 +291,8 @@ static hot_status write_picture(hot_run_state *run, const char *path)
     return hot_export_picture(run->context, run->results.fibers, run->results.background, path);
 }
 
-/* A file of the folder for each tissue but white matter: BEFOREgmBEHIND, BEFOREcsfBEHIND. Two tissues: the other one is
- * taken to be CSF. */
+/* A file of the folder for each tissue but white matter: BEFOREgmBEHIND, BEFOREcsfBEHIND. With two tissues the second
+ * counts as CSF. */
 static hot_status write_others(hot_run_state *run, size_t others, const char *before, const char *behind,
                                hot_status write(hot_run_state *, size_t tissue, const char *path))
 {

@@ -13,13 +13,13 @@ typedef uint64_t hot_run_outputs;
 hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *options, const hot_peaks_method *method,
                                   hot_run_outputs *set);
 
-/* What these outputs are made of: tensors of the model, maps of the method signal, cones and deviations of its
- * posterior, signals that are read after the fibres were found. What is not needed need not be there. */
+/* The inputs of these outputs: tensors of the model, maps of the method signal, cones and deviations of its posterior,
+ * signals that are read after the fibres were found. Others may be NULL. */
 enum { HOT_USES_TENSORS = 1, HOT_USES_MAPS = 2, HOT_USES_CONES = 4, HOT_USES_SIGNALS = 8 };
 unsigned hot_run_outputs_use(hot_run_outputs set);
 
-/* What needs the data, before they are freed: the tensors of FA and MD, amplitudes relative to the b=0 signal, the
- * background of the picture. */
+/* Computes what needs the data, before these are freed: the tensors of FA and MD, amplitudes relative to the b=0
+ * signal, the background of the picture. */
 hot_status hot_run_outputs_prepare(hot_run_state *run);
 
 /* Whether a run may leave a file of this name, from its folder on. */

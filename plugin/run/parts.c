@@ -111,7 +111,7 @@ static int count_parts(const char *folder)
     return parts;
 }
 
-/* Whether all parts are there; *parts: how many. */
+/* Whether all parts exist; *parts: their number. */
 static hot_status find_parts(hot_context *context, const char *folder, int *parts)
 {
     char missing[200] = "";
@@ -241,7 +241,7 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
     const char *which = options->parts ? "part" : "merge";
     if (options->learn && (options->parts || options->merge || options->learned))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, options->learned ? "learned" : which,
-                                          "it learns nothing, so there is nothing for a file of what was learned");
+                                          "with it nothing is learned that could be written to a model");
     if (options->parts == 0 && !options->merge)
         return HOT_OK;
     if (options->parts && options->merge)

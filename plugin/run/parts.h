@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-/* Whether options of parts go together with the others; a merge: whether every part is there. Errors:
+/* Whether options of parts go together with the others; for a merge: whether every part exists. Errors:
  * HOT_ERROR_ARGUMENT (the parameter part or merge), HOT_ERROR_FILE. */
 hot_status hot_run_parts_check(hot_context *context, const hot_run_options *options);
 

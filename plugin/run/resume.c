@@ -1,5 +1,5 @@
-/* The folder holds model.json (what was learned), `found`, a store of the rows that are finished, and at the end
- * `complete`. A row that was not written to its end is told by its check sum, and its slab is found again. */
+/* The folder contains model.json (the model), `found`, a store of finished rows, and at the end `complete`. The
+ * checksum detects a row that was not written completely; its slab is computed again. */
 #define _GNU_SOURCE
 #include "resume.h"
 
@@ -26,8 +26,8 @@ enum { SLABS = 128, MIN_SLAB = 1024 };
 struct hot_run_resume {
     char *folder, *model, *found, *complete;
     int lock;
-    cJSON *made_of; /* all that decides what is found, but the data */
-    size_t loaded;  /* slabs that were there */
+    cJSON *made_of; /* everything that decides the results, except the data */
+    size_t loaded;  /* slabs loaded from the store */
 };
 
 static hot_status fail(const hot_run_state *run, const char *what, const char *path)
@@ -37,7 +37,7 @@ static hot_status fail(const hot_run_state *run, const char *what, const char *p
 
 /* ---- The folder ------------------------------------------------------------------------------------------------ */
 
-/* Refuses what was left where `here` is not what it was made of. */
+/* Refuses kept results whose fingerprint is not `here`. */
 static hot_status compare(const hot_run_state *run, const cJSON *here, const char *name)
 {
     char how[256] = "it is damaged";
@@ -86,7 +86,7 @@ hot_status hot_run_resume_check(hot_run_state *run)
     return status;
 }
 
-/* The file of what will have been found, with its header, and what was learned. */
+/* Creates the store, with its header, and writes the model. */
 static hot_status begin_found(hot_run_state *run, size_t width)
 {
     hot_run_resume *mine = run->resume;
@@ -115,7 +115,7 @@ static hot_status begin_found(hot_run_state *run, size_t width)
                                                                         : status;
 }
 
-/* The folder of the output is there, and is the one that an earlier run had completed when it was killed. */
+/* Whether the output folder exists and is the one that an earlier run had completed when it was killed. */
 static int was_completed(const hot_run_state *run)
 {
     struct stat about;
@@ -165,7 +165,7 @@ hot_status hot_run_resume_begin(hot_run_state *run)
     if (!o->resume)
         return HOT_OK;
     const char *why = o->parts || o->merge || o->learn
-        ? "it goes with whole runs; what is shorter is made again: a part, a merge, a file of what was learned"
+        ? "it is for whole runs; parts, merges and models are short enough to repeat"
         : o->input && strcmp(o->input, "-") == 0 ? "the data are read again: give a file, not standard input" : NULL;
     if (why)
         return hot_context_fail_parameter(run->context, HOT_ERROR_ARGUMENT, "resume", "%s", why);

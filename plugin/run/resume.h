@@ -1,13 +1,13 @@
-/* A run that goes on where an earlier one was killed: what was learned, and what was found slab by slab, is kept in the
- * folder OUT.resume until OUT is complete. */
+/* Resumable runs: the model and the results of finished slabs are kept in the folder OUT.resume until OUT is
+ * complete. */
 #ifndef HOT_RUN_RESUME_H
 #define HOT_RUN_RESUME_H
 
 #include "run.h"
 
-/* Makes or opens the folder, which no other run may use meanwhile; takes the file of what was learned from it where it
- * is there. Nothing to do without options.resume. Errors: HOT_ERROR_ARGUMENT (options that do not go with it),
- * HOT_ERROR_FILE, HOT_ERROR_DATA (kept by a run with other options). */
+/* Makes or opens the folder and locks it; uses its model if there is one. Does nothing without options.resume. Errors:
+ * HOT_ERROR_ARGUMENT (options that do not go with it), HOT_ERROR_FILE, HOT_ERROR_DATA (kept by a run with other
+ * options). */
 hot_status hot_run_resume_begin(hot_run_state *run);
 
 /* Once run->inputs.data_sum is known: HOT_ERROR_DATA where what was kept is of other data. */
@@ -20,7 +20,7 @@ void hot_run_resume_hook(hot_run_state *run);
 hot_status hot_run_resume_complete(hot_run_state *run);
 void hot_run_resume_remove(hot_run_state *run);
 
-/* What a run holds of it is closed; the folder stays. */
+/* Closes the folder, which stays. */
 void hot_run_resume_free(hot_run_state *run);
 
 #endif

@@ -115,7 +115,7 @@ static hot_status find_in_signals(hot_run_state *run)
         learned->snr *= learned->sigma / maps->sigma;
         learned->sigma = maps->sigma;
     }
-    results->counts.flagged = maps->flagged; /* what it has just said: the fibres are what a user asks for */
+    results->counts.flagged = maps->flagged; /* the signal method's, not the tensors' */
     if (!results->tensors)
         results->counts.fitted = results->counts.voxels - maps->flagged;
     return HOT_OK;
@@ -163,8 +163,8 @@ static void count_fibers(hot_run_state *run)
     memcpy(results->counts.fibers, counts, sizeof counts);
 }
 
-/* While the driver of the GPU starts it has threads of its own; loops with one on every processor wait for those that
- * are displaced (docs/decisions/022-run-on-gpu.md). */
+/* While the GPU's driver starts, its threads displace ours, and a loop with a thread on every processor waits for the
+ * displaced ones (docs/decisions/022-run-on-gpu.md). */
 static void reserve_driver_threads(hot_run_state *run)
 {
     enum { LEFT = 3, OF = 5 };
@@ -224,7 +224,7 @@ hot_status hot_run_compute_state(hot_run_state *run)
             return status;
         hot_run_end_stage(run, HOT_STAGE_DENOISING);
     }
-    if (!run->learned.file || !in->options.parts) /* a part makes nothing of it */
+    if (!run->learned.file || !in->options.parts) /* a part does not use it */
         status = hot_run_summarize(run);
     if (status != HOT_OK ||
         (status = hot_run_learned_step(run, "mask", hot_run_make_mask, hot_run_load_mask)) != HOT_OK ||
@@ -287,7 +287,7 @@ void hot_run_free(hot_run_state *run)
     hot_dwi_destroy(&in->dwi);
 }
 
-/* Keeps what is said for the report. */
+/* Keeps the messages for the report. */
 static void hear(void *user, hot_log_level level, const char *line)
 {
     hot_run_state *run = user;
@@ -301,7 +301,7 @@ static void hear(void *user, hot_log_level level, const char *line)
 
 static int makes_folder(const hot_run_options *options) { return options->parts == 0 && !options->learn; }
 
-/* report.html into the folder, from what is in it. */
+/* Makes report.html from the files of the folder. */
 static hot_status write_page(hot_run_state *run)
 {
     char *path = hot_folder_file(run->context, &run->folder, "report.html");

@@ -1,4 +1,4 @@
-/* What the steps of a run share. */
+/* The state of a run, shared by its steps. */
 #ifndef HOT_RUN_RUN_H
 #define HOT_RUN_RUN_H
 
@@ -15,7 +15,7 @@ typedef enum hot_run_stage {
 
 typedef struct hot_run_resume hot_run_resume;
 
-/* What comes in: the caller's options with their defaults filled in, the data, and what follows from both alone. */
+/* Inputs: the caller's options with their defaults filled in, the data, and values derived from these. */
 typedef struct hot_run_inputs {
     hot_run_options options; /* points to the next three */
     hot_fit_options fit;
@@ -34,8 +34,7 @@ typedef struct hot_run_inputs {
     cJSON *description; /* the report's part on the input, made while the data are there */
 } hot_run_inputs;
 
-/* What is learned from the whole volume before any fibre is found, from the data or from files: with a file of
- * hotfiber learn nothing else is. */
+/* The model: learned from the whole volume before any fibre is found, or loaded from a file of hotfiber learn. */
 typedef struct hot_run_learned {
     hot_mask *mask;
     hot_response *response;
@@ -46,13 +45,13 @@ typedef struct hot_run_learned {
     double sigma, snr;
     float *noise;    /* with denoising: the noise's standard deviation per voxel; else NULL */
     double restored; /* and the share of voxels whose shape was put back (dwi/denoise_shape.h) */
-    cJSON *gradients; /* what was found of the gradient table; NULL = not looked at */
+    cJSON *gradients; /* findings about the gradient table; NULL = not checked */
     hot_signal_learned signal; /* priors of the signal method */
     cJSON *file; /* of options.learned; NULL = learned here */
     cJSON *said; /* what steps of learning have logged, for a file */
 } hot_run_learned;
 
-/* What comes out. */
+/* Results. */
 typedef struct hot_run_results {
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
@@ -69,8 +68,8 @@ typedef struct hot_run_state {
     hot_run_learned learned;
     hot_run_results results;
     hot_folder folder;
-    hot_signal_part slabs;  /* hooks of a run that saves or loads what is found */
-    hot_run_store store;    /* what is loaded from: a part, or what an earlier run has found */
+    hot_signal_part slabs;  /* hooks that save or load results */
+    hot_run_store store;    /* the source of loaded results: a part, or an earlier run's */
     hot_mask *share;        /* of a part: the voxels to find in; NULL: the run is whole */
     hot_output part;        /* its file */
     int part_number, part_count; /* of a merge: the part that is open, and how many there are */
@@ -84,7 +83,7 @@ typedef struct hot_run_state {
     int threads; /* the context's, while it has fewer; else 0 */
 } hot_run_state;
 
-/* What the check of the data (run_check.c) works on: its findings go into gradients. */
+/* The input of the data check (run_check.c), whose findings go into gradients. */
 typedef struct hot_run_job {
     hot_context *context;
     hot_run_options options;
@@ -98,10 +97,10 @@ typedef struct hot_run_job {
 hot_status hot_run_choose_order(hot_run_state *run);
 void hot_run_follow_response(hot_run_state *run);
 
-/* The rules: whether the options, whose fit, peaks and signal are there, go together. given: tells which options were
- * given although their value does not show it; NULL = none. *method: the one that will find the fibres. Fails with
- * HOT_ERROR_ARGUMENT; hot_context_parameter names the option at fault. The second looks at the options of model and
- * response alone. */
+/* The rules: whether the options, with fit, peaks and signal set, go together. given: tells which options were given
+ * although their value does not show it; NULL = none. *method: the one that will find the fibres. Fails with
+ * HOT_ERROR_ARGUMENT; hot_context_parameter names the option at fault. The second function only checks the options of
+ * model and response. */
 hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
                          const void *user, const hot_peaks_method **method);
 hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
@@ -118,11 +117,10 @@ hot_status hot_run_summarize(hot_run_state *run);
 hot_status hot_run_make_mask(hot_run_state *run);
 hot_status hot_run_make_response(hot_run_state *run);
 
-/* From run->inputs.dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit,
- * directions, counts. */
+/* From run->inputs.dwi to tensors and fibres: mask and response (unless set), order, fit, directions, counts. */
 hot_status hot_run_compute_state(hot_run_state *run);
 
-/* Frees what the run owns. The folder and what was written into it are removed unless they were committed. */
+/* Frees the run. Removes the folder and its files unless they were committed. */
 void hot_run_free(hot_run_state *run);
 
 /* The stage has ended, and the next begins. Stages that a run does not have are passed over. */
@@ -131,15 +129,14 @@ void hot_run_end_stage(hot_run_state *run, hot_run_stage stage);
 /* Seconds of a monotonic clock. */
 double hot_run_now(void);
 
-/* Fills data_sum where the run has a use for it: to go on, to be compared with parts or with what was learned. Errors:
- * those of reading. */
+/* Fills data_sum if the run needs it: to resume, or to be compared with parts or a model. Errors: those of reading. */
 hot_status hot_run_sum_data(hot_run_state *run);
 
 /* The report's part on the input: sizes, space, shells. NULL when memory is short. */
 cJSON *hot_run_describe_input(const hot_run_state *run);
 
-/* Compares table and volumes (job->gradients). Fails with HOT_ERROR_DATA where the rows are not those of the volumes,
- * unless options.force_table. Other findings are said by hot_run_warn, when all is done. */
+/* Compares table and volumes (job->gradients). Fails with HOT_ERROR_DATA if the rows do not belong to the volumes,
+ * unless options.force_table. hot_run_warn prints other findings at the end. */
 hot_status hot_run_check_data(hot_run_job *job);
 void hot_run_warn(hot_run_job *job);
 

@@ -9,7 +9,7 @@
 
 static const char *const axis_verdicts[] = {"unsure", "likeliest", "wrong"};
 static const char *const row_verdicts[] = {"unsure", "agree", "volumes", "order", "foreign"};
-/* Findings of hot_check_volumes that a run says nothing of elsewhere. */
+/* Findings of hot_check_volumes that a run does not print elsewhere. */
 static const char *const findings_told[] = {"empty_slices", "dark_slices", "signal_drift", "duplicate_volumes"};
 
 /* Keeps a line for the end of the run. */
@@ -81,8 +81,8 @@ static hot_status report_axes(hot_run_job *job, const hot_check_gradients *check
                 cJSON_AddNumberToObject(object, "voxels", (double)check->voxels);
     if (check->verdict == HOT_CHECK_WRONG) {
         hot_check_name_ties(check, 0, names, sizeof names);
-        snprintf(line, sizeof line, "the gradient table does not look right: likelier is %s; `hotfiber check` tells "
-                 "more", names);
+        snprintf(line, sizeof line, "the gradient table is probably wrong: more likely is %s; see `hotfiber check`",
+                 names);
         whole = whole && add_warning(object, line);
     }
     return whole ? HOT_OK : HOT_ERROR_MEMORY;
@@ -106,8 +106,8 @@ static hot_status look_at_volumes(hot_run_job *job)
     return status;
 }
 
-/* A sample of voxels that takes a hundredth of the run's time or so. What the check cannot do is no reason for a run to
- * fail. */
+/* A sample of voxels that takes about a hundredth of the run's time. A run does not fail because the check cannot be
+ * done. */
 hot_status hot_run_check_data(hot_run_job *job)
 {
     const size_t share = hot_mask_count(job->mask) / 20, most = share < 6000 ? 6000 : share > 10000 ? 10000 : share;

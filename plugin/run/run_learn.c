@@ -1,4 +1,4 @@
-/* What is learned from the whole volume: noise, mask, responses. */
+/* Learning from the whole volume: noise, mask, responses. */
 #include "run.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "dwi/summary.h"
 #include "model/model.h"
 
-/* The mean of a noise map where it is known; where it is not, the map gets it. NaN when it is known nowhere. */
+/* The mean of a noise map's known values, which also replaces the unknown ones. NaN if none is known. */
 static double complete_noise(float *noise, size_t voxels)
 {
     double sum = 0;
@@ -27,12 +27,12 @@ static double complete_noise(float *noise, size_t voxels)
     return mean;
 }
 
-/* If denoising removes shape in more of the voxels than this share, data are used as they are. */
+/* If denoising removes shape in more than this share of the voxels, the original data are used. */
 static const double mostly = 0.5;
 
-/* Denoises the data; the map of the noise is one more file. The number of fibres is still chosen with this noise: what
- * remains of it lies in the subspace of the signals, where fibres are distinguished, and hardly shows in the spread of
- * the denoised b=0 volumes. */
+/* Denoises the data; the noise map becomes an additional file. The number of fibres is still chosen with this noise:
+ * the remaining noise is in the subspace of the signals, where fibres are distinguished, and hardly shows in the spread
+ * of the denoised b=0 volumes. */
 hot_status hot_run_denoise(hot_run_state *run)
 {
     hot_run_learned *learned = &run->learned;

@@ -6,10 +6,9 @@
 #include "outputs.h"
 #include "run.h"
 
-/* Directions that determine order 2 at most (6 to 14): tensors have one maximum. What they do determine, whatever the
- * tissue, is the diffusion tensor, so where neither model nor method nor an option of theirs was given its first
- * eigenvector is what is found; a response that is not every voxel's would draw it aside. A method that tells more
- * fibres from so many signals stays the default. */
+/* Directions that determine at most order 2 (6 to 14): tensors have one maximum. They determine the diffusion tensor
+ * for any tissue, so its first eigenvector is the default result; a response that does not fit every voxel would bias
+ * it. A method that separates fibres with so few signals stays the default, as do explicit options. */
 static hot_status settle_order_2(hot_run_state *run, int *settled)
 {
     hot_run_inputs *in = &run->inputs;
@@ -80,7 +79,7 @@ void hot_run_follow_response(hot_run_state *run)
     }
     if (order < 4 || order < in->method->order_min || order == in->fit.order || order == r->lmax)
         return; /* the fit says what is wrong, if anything is */
-    hot_context_log(run->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d",
+    hot_context_log(run->context, HOT_LOG_NOTE, "order %d: the response of these data has no degree %d",
                     order, order + 2);
     in->order_before = in->fit.order;
     in->fit.order = order;

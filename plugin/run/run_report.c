@@ -91,7 +91,7 @@ cJSON *hot_run_describe_input(const hot_run_state *run)
     return if_whole(input);
 }
 
-/* What an option was set to; NaN, which JSON has as null: nothing. */
+/* The value of an option; NaN, null in JSON, if not set. */
 static double meant(double option) { return option == 0 ? NAN : option == HOT_ZERO ? 0 : option; }
 
 /* Whether a row of the table is shown of this run. */
@@ -112,7 +112,7 @@ static int is_shown(const hot_run_state *run, const hot_run_row *row)
     return 0;
 }
 
-/* What came of an option, where that says more than the option; 0: it is shown as it is. */
+/* The effect of an option, if it says more than its value; 0: show the value. */
 static int add_outcome(cJSON *settings, const hot_run_state *run, const hot_run_row *row, const void *at)
 {
     const hot_run_results *results = &run->results;

@@ -11,7 +11,7 @@
 enum { MAX_LINE = 1 << 20, MAX_LINES = 20, MAX_ROW = 16384, COLUMNS = 13, BLOCK = 1 << 22 };
 static const char key[] = "hotfiber_part:=";
 
-/* One array of a row; the values of a voxel lie at values[voxel * per], or at its place among those of the mask. */
+/* One array of a row; a voxel's values are at values[voxel * per], or at its index among those of the mask. */
 typedef struct column {
     float *values;
     uint8_t *bytes;   /* instead: flags */

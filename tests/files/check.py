@@ -180,7 +180,7 @@ for words, arguments in (("columns x y z", ["-i", "turned.nii", "--grad", "swapp
     check(words.split()[0] in told["axes"] and told["tables"][0]["rows"] in last and
           np.abs(told["tables"][0]["matrix"]).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]], "JSON: %s" % told["axes"])
     done = hot("run", *arguments, "-o", "out", "--force", "--method", "maxima", "--order", "4", "--outputs", "peaks")
-    check("likelier is x and y swapped" in done.stderr, "run: " + done.stderr)
+    check("more likely is x and y swapped" in done.stderr, "run: " + done.stderr)
 for name, warned in (("p.bvec", False), ("flipped.bvec", True)):
     done = hot("run", "-i", "p.nii.gz", "--bvec", name, "-o", "out", "--force", "--method", "maxima", "--order", "4",
                "--outputs", "peaks")

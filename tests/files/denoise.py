@@ -185,7 +185,7 @@ check((image("apart/peaks.nii.gz") == image("apart_denoised/peaks.nii.gz")).all(
 # A response without degree 6: the run uses order 4; an explicit --order is refused.
 open("flat.txt", "w").write("# Shells: 0,1000\n3550 0 0 0\n1850 -650 115 0\n")
 done = run("run", "-i", "mixture.nii", "-o", "flat", "--response", "flat.txt", "--outputs", "peaks,tensors")
-check(b"order 4: the response of these data has nothing of order 6" in done.stderr, done.stderr.decode())
+check(b"order 4: the response of these data has no degree 6" in done.stderr, done.stderr.decode())
 check(json.load(open("flat/report.json"))["settings"]["order"] == 4, "the order that was taken")
 done = run("run", "-i", "mixture.nii", "-o", "flat6", "--response", "flat.txt", "--order", 6, status=1)
 check(b"lower order" in done.stderr, done.stderr.decode())
