@@ -16,10 +16,10 @@ const cli_command cli_check_command = {
     "volumes. Names volumes that contradict their row, and what mends the table: rows exchanged, shifted or reversed, "
     "a table sorted by b-value, directions of another scan, an appended map. Exit status 1 when any does.\n"
     "Then compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
-    "right one fibres run on from voxel to voxel. Exit status 1 when another table is clearly likelier, else 0: the "
-    "table given is the likeliest, or the data cannot tell. `clearly`: by more standard errors than a table that is "
-    "no likelier reaches once in a thousand times. Flips and permutations are told as those of the file that has "
-    "the gradients. Data of one plane, or of slices far apart, do not tell a flip across that plane.\n"
+    "right one fibres continue from voxel to voxel. Exit status 1 if another table is clearly more likely, else 0: the "
+    "given table is the most likely, or the data do not decide. `clearly`: by more standard errors than an equally "
+    "likely table reaches once in a thousand times. Flips and permutations are named in the axes of the gradients' "
+    "file. Data of one plane, or of distant slices, do not show a flip across that plane.\n"
     "Then looks for volumes that are copies, empty, not finite, clipped; slices that are empty or lost signal; drift "
     "of the b=0 signal; b-values that vary within a shell; directions that are few or leave gaps.\n\n"
     "  hotfiber check -i dwi.nii.gz\n"
@@ -120,7 +120,7 @@ static void show_text(const char *source, const hot_check_gradients *check, cons
         show_remedy(check->axes, names);
     } else if (check->verdict == HOT_CHECK_LIKELIEST) {
         show_alike(check);
-        printf("gradient table: right: the likeliest of 24, in %zu voxels\n", check->voxels);
+        printf("gradient table: right: the most likely of 24, in %zu voxels\n", check->voxels);
     } else {
         printf("gradient table: cannot tell: %s\n", cli_shown(check->reason));
     }

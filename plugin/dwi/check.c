@@ -1,4 +1,4 @@
-/* Which gradient table is the likeliest, and how sure that is. */
+/* The most probable gradient table, and the verdict. */
 #include "check.h"
 
 #include <math.h>
@@ -39,9 +39,8 @@ static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size
     return HOT_OK;
 }
 
-/* How much a kind of evidence counts, over the root of its sum of squares: the more, the more its tables differ in
- * total from what blocks by themselves would give (ratio: 1 when they tell nothing). Which table was given plays no
- * part. */
+/* The weight of a kind of evidence, relative to the root of its sum of squares: it grows with the spread of the tables'
+ * totals compared with independent blocks (ratio: 1 without information). The given table has no special role. */
 static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, int kind)
 {
     double total[HOT_CHECK_TABLES] = {0}, squares = 0, signal = 0, used = 0;
@@ -91,7 +90,7 @@ static size_t add_kinds(size_t blocks, const hot_check_evidence *evidence, doubl
     return used;
 }
 
-/* How much likelier table b is than table a, in standard errors; 0 where they say the same of every block. */
+/* The evidence for table b over table a, in standard errors; 0 if they agree in every block. */
 static double compare(size_t blocks, const double (*sum)[HOT_CHECK_TABLES], int a, int b)
 {
     double total = 0, square = 0, size = 0;
@@ -114,7 +113,7 @@ static double limit_of(size_t freedom)
     return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f);
 }
 
-/* Ranks the tables by what the blocks say in total, and decides. */
+/* Ranks the tables by the blocks' total evidence, and decides. */
 static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CHECK_TABLES],
                    hot_check_gradients *result)
 {

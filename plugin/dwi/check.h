@@ -7,7 +7,7 @@
 /* Two scalars whose edges run along fibres, and what a tensor gains at an edge. */
 enum { HOT_CHECK_KINDS = 3 };
 
-/* What is known of a voxel. All 0 where nothing could be fitted. */
+/* The fit of a voxel; all 0 without one. */
 typedef struct hot_check_voxel {
     float axis[3];    /* unit: of fastest diffusion, along the image's axes */
     float anisotropy; /* FA */
@@ -22,8 +22,8 @@ hot_status hot_check_fit(hot_context *context, const hot_dwi *dwi, const size_t 
 
 /* Table `number` as a matrix in image axes: right = matrix given. 0 is the identity; at most one element is -1. */
 void hot_check_table_matrix(int number, int matrix[3][3]);
-/* Its name, rows and matrix in the axes of the file that has the gradients; returns 0 where these are so oblique to the
- * image's that it is no flip or permutation there: then in a bvec's. */
+/* Its name, rows and matrix in the axes of the gradients' file; returns 0 if these are so oblique to the image's that
+ * it is not a flip or permutation there: then in a bvec's. */
 int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
 
 /* The likeliest table and those that tie with it: "x flipped or y flipped" (rows: "-x, y, z or x, -y, z"); of more than

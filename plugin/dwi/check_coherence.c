@@ -27,7 +27,7 @@ void hot_check_table_matrix(int number, int matrix[3][3])
         matrix[r][place[r]] = flipped == r ? -1 : 1;
 }
 
-/* What is counted over pairs of neighbours before the evidence is. */
+/* Sums over pairs of neighbours, computed before the evidence. */
 typedef struct step_sums {
     double pairs, size[EDGES + 1];            /* number, and sums of differences: scalars', tensors' */
     double weight, edge[EDGES], gain[6];      /* sums of weights, and of weighted edges and gains */
@@ -47,7 +47,7 @@ typedef struct work {
     float form[AXES_MAX][6];                  /* what makes of a tensor its value along the axis */
     int axes, axis_of[STEPS][HOT_CHECK_TABLES];
     float *along;                             /* voxels x axes: the shape of the voxel's tensor along the axis */
-    float (*own)[EDGES];                      /* of each voxel: mean edge by all its steps, the steps' taken off */
+    float (*own)[EDGES];                      /* of each voxel: mean edge over its steps, minus the steps' means */
     double scale[EDGES + 1];                  /* mean size of a difference between neighbours */
     double mean[STEPS][EDGES], used[STEPS];   /* mean edge by step; its weight, 0 for steps that lead nowhere */
     double gain[6];                           /* mean gain over the steps used */
@@ -134,8 +134,8 @@ static void edges(const work *w, const hot_check_voxel *a, const hot_check_voxel
         edge[e] = -log(square_floor + size[e] * size[e] / (w->scale[e] * w->scale[e]));
 }
 
-/* What the tensor gains from a to b, where anisotropy rises, and loses, where it falls: at the edge of a bundle this is
- * the fibre's own tensor, which is negative across the fibre. Between -1 and 1. */
+/* The change of the tensor from a to b, signed by the change of anisotropy: at the edge of a bundle this is the fibre's
+ * own tensor, which is negative across the fibre. Between -1 and 1. */
 static void gains(const work *w, const hot_check_voxel *a, const hot_check_voxel *b, double gain[6])
 {
     const double rise = b->anisotropy - a->anisotropy;
@@ -265,9 +265,9 @@ static double chance(const work *w, size_t count)
     return sum;
 }
 
-/* What is the same by every step is no evidence, and taken off: how edgy a voxel's surroundings are, and that noise
- * raises anisotropy and tensor together. In one plane, fibres across it would else go with whatever tissue they are
- * in. */
+/* Subtracts what is common to all steps, which is no evidence: the voxel's mean edge, and the joint increase of
+ * anisotropy and tensor by noise. Otherwise fibres across a single plane would be attributed to their surrounding
+ * tissue. */
 static hot_status learn_means(work *w, size_t count, const step_sums sums[STEPS])
 {
     double weight = 0;
@@ -290,8 +290,8 @@ static hot_status learn_means(work *w, size_t count, const step_sums sums[STEPS]
     return HOT_OK;
 }
 
-/* Mean edges by step: what is left is free of unequal spacing, and of noise that differs between the image's axes.
- * Steps along which directions are no more alike than by chance lead nowhere: slices far apart, say. */
+/* Mean edges by step, to remove effects of unequal spacing and of noise that differs between the image's axes. Steps
+ * along which directions agree only by chance are not used, for example between distant slices. */
 static hot_status learn_steps(work *w, size_t count)
 {
     step_sums sums[STEPS] = {{0}};

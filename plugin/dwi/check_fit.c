@@ -1,4 +1,4 @@
-/* What the check of the gradient table knows of a voxel: its diffusion tensor along the image's axes. */
+/* The voxel fits of the gradient check: diffusion tensors along the image's axes. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>

@@ -15,11 +15,11 @@
 #include "scheme.h"
 
 enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
-static const double bright = 0.7;      /* voxels are looked at whose mean is at least so much of the median */
+static const double bright = 0.7;      /* voxels with at least this share of the median's mean are used */
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */
 static const double dark_slices = 0.03; /* with more of them directions may explain little for that */
-static const double main_step = 0.7; /* of what several steps gain: the first, if it is to be the reason */
+static const double main_step = 0.7; /* the share of the first step in the gain of several, to be the explanation */
 static const double odd_level = 2.5, odd_cosine = 0.75; /* of a volume against what the others predict */
 static const double odd_square = 12; /* its squared error over that of the others, both over what the model expects */
 static const double odd_share = 0.1; /* and over the squared signals of its shell */
@@ -201,7 +201,7 @@ static void free_rows(hot_rows *rows)
     rows->shell = rows->group = NULL;
 }
 
-/* What the entries of a table are called where it was written. */
+/* The name of the entries of a table in its file's format. */
 static const char *entries(const hot_dwi *dwi, int many)
 {
     switch (dwi->gradients_in) {
@@ -309,8 +309,8 @@ static int table_is_sorted(const hot_rows *rows)
     return rows->volumes > 1 && rows->shell[0] != rows->shell[rows->volumes - 1];
 }
 
-/* Whether the steps are an explanation, not a walk into the dark: few, and exchanges of b-values, or in a table that
- * explains its volumes as it is, or the first gains most. */
+/* Whether the steps are an explanation: few, and either exchanges of b-values, or in a table that explains its volumes
+ * already, or with most of the gain from the first. */
 static int is_certain(const hot_rows *rows, const hot_rows_step *step, size_t steps, int ended, int explained)
 {
     int swaps = 1, within = 0;
@@ -370,7 +370,7 @@ static hot_status say_odd(words *text, words *remedy, const hot_dwi *dwi, const 
     return status;
 }
 
-/* The verdict from what the search has found. */
+/* The verdict of the search. */
 static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model *models, size_t *order,
                         const hot_rows_step *step, size_t steps, int ended, words *text, words *remedy,
                         hot_check_rows *result)
@@ -404,7 +404,7 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
         say_levels(text, rows, order, list, levels);
         say(text, table_is_sorted(rows) ? ": the table is sorted by b-value, the volumes are not"
                                         : ": the rows are in another order than the volumes");
-        say(remedy, "%stake the table in the order in which the volumes lie in the file", remedy->length ? "; " : "");
+        say(remedy, "%suse the table in the order of the volumes in the file", remedy->length ? "; " : "");
         result->verdict = HOT_CHECK_ROWS_ORDER;
     } else if (steps > 0 && explained) {
         size_t moved = 0;

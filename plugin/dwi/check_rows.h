@@ -18,8 +18,8 @@ typedef struct hot_rows {
     double *gram;          /* volumes x volumes: mean over the voxels of products of two volumes' signals */
 } hot_rows;
 
-/* A Gaussian process over (b, direction), whose covariance is that of tissues that lie at random (Andersson and
- * Sotiropoulos 2015 fit one to a shell). Rotating all directions, flipping or permuting axes does not change it. */
+/* A Gaussian process over (b, direction), whose covariance is that of randomly oriented tissues (Andersson and
+ * Sotiropoulos 2015 fit one to a shell). It does not depend on rotations, flips or permutations of all directions. */
 typedef struct hot_rows_model {
     int place[3];           /* of diffusivity, share of anisotropic tissue and noise in their lists */
     double *inverse;        /* volumes x volumes: of the covariance */
@@ -35,7 +35,7 @@ hot_status hot_rows_choose(const hot_rows *rows, const size_t *order, hot_rows_m
 void hot_rows_make(const hot_rows *rows, hot_rows_model *model, double *work);
 /* The covariance itself; covariance: volumes x volumes. */
 void hot_rows_covariance(const hot_rows *rows, const int place[3], double *covariance, double *work);
-/* Log-likelihood of a voxel, its mean, with the amplitude that makes it largest; that of the likeliest model. */
+/* Mean log-likelihood of a voxel, with the best amplitude; that of the best model. */
 double hot_rows_likelihood(const hot_rows *rows, const hot_rows_model *model, const size_t *order);
 double hot_rows_best(const hot_rows *rows, const hot_rows_model *models, const size_t *order);
 /* Mean and standard deviation of the latter with directions permuted within groups. */
@@ -53,11 +53,11 @@ typedef struct hot_rows_prediction {
     double standardised;   /* error over the variance that the model expects, up to a common factor */
 } hot_rows_prediction;
 
-/* made[i]: of volume order[i], which row i is taken for. */
+/* made[i]: of volume order[i], the assumed volume of row i. */
 hot_status hot_rows_predict(const hot_rows *rows, const hot_rows_model *model, const size_t *order,
                             hot_rows_prediction *made);
-/* What directions make of the signals: variance between the volumes of a group, in a voxel, and how many patterns there
- * are (participation ratio): few where all fibres are parallel or in few directions and without noise. */
+/* The effect of directions on the signals: variance between the volumes of a group, in a voxel, and the number of
+ * patterns (participation ratio), which is small if fibres have few directions and there is no noise. */
 hot_status hot_rows_contrast(const hot_rows *rows, const size_t *order, double *variance, double *patterns);
 /* Squared error of volume i as the others predict it, those with an entry in without[] left out. */
 hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *without, double *error);
@@ -65,7 +65,7 @@ hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *wit
 /* Share of slices, of all volumes, that are dark against those of the other volumes of their group. */
 hot_status hot_rows_dark_slices(const hot_rows *rows, double *share);
 
-/* What makes the likelihood larger. */
+/* A change that increases the likelihood. */
 typedef enum hot_rows_kind {
     HOT_ROWS_SWAP,         /* rows first and second */
     HOT_ROWS_ROTATE,       /* row `second` belongs to volume `first`, and those between are shifted by one */

@@ -49,9 +49,9 @@ static fit compare(const hot_rows *rows, size_t i, const double *sum, double cou
                  rr > 0 ? fmax(0, yy - yr * yr / rr) / n : INFINITY};
 }
 
-/* The least variance, over the voxels, of any contrast between the volumes of a group: that of noise, or less. What was
- * measured differs from the mean of others by no less, since that difference is such a contrast; without noise, and
- * with fibres of few directions, the least is 0 and nothing is taken for computed. */
+/* The least variance, over the voxels, of any contrast between the volumes of a group: at most that of the noise. A
+ * measured volume differs from the mean of others by at least that, since the difference is such a contrast. Without
+ * noise and with few fibre directions it is 0, and no volume counts as computed. */
 static double least_variance(const work *w, int group, size_t without)
 {
     const hot_rows *rows = w->rows;
@@ -228,7 +228,7 @@ hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
         found += kind[i] != NULL;
         maps += kind[i] == adc_map;
     }
-    for (size_t i = 0; i < rows->volumes; i++) /* so many are none: the table is to blame */
+    for (size_t i = 0; i < rows->volumes; i++) /* many "computed" volumes are a wrong table instead */
         if (found > FOUND_MAX || (maps > 1 && kind[i] == adc_map))
             kind[i] = NULL;
     hot_context_free(rows->context, space);

@@ -7,14 +7,14 @@
 #include "common/linear.h"
 #include "core/random.h"
 
-/* Tissues: diffusivities along and across, um^2/ms; and of what is isotropic. DEGREES: of harmonics, 0 2 4 6. */
+/* Tissues: axial and radial diffusivities, um^2/ms; isotropic ones. DEGREES: of harmonics, 0 2 4 6. */
 enum { TISSUES = 5, ISOTROPIC = 6, DEGREES = 4, NODES = 32, PERMUTATIONS = 20 };
 static const double tissue[TISSUES][2] = {{1.7, 0.2}, {1.7, 0.4}, {1.2, 0.3}, {2.2, 0.6}, {1.0, 0.6}};
 static const double isotropic[ISOTROPIC] = {0, 0.3, 0.7, 1.1, 1.8, 3};
 /* Factors of all diffusivities; variance of the anisotropic part, and of the noise. */
 static const double scales[] = {0.25, 0.5, 1, 2}, shares[] = {0.1, 0.4, 1.6, 0};
 static const double noises[] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
-static const int places[3] = {4, 3, 7}; /* the last share only where signals may not depend on directions at all */
+static const int places[3] = {4, 3, 7}; /* the last share only if signals may not depend on directions at all */
 
 static void legendre(double x, double value[DEGREES])
 {

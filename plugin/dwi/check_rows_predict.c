@@ -1,4 +1,4 @@
-/* What the other volumes and the rows predict of a volume: leaving one out. */
+/* Leave-one-out prediction of a volume from the other volumes and the rows. */
 #include <math.h>
 #include <string.h>
 

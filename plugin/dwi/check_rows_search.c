@@ -5,11 +5,11 @@
 
 #include "check_rows.h"
 
-/* What a step must gain, per voxel: so much, and this share of what all directions gain. With less than the large share
- * it must be seen in all parts of the sample, too: Student's t of PARTS of them. */
+/* The least gain of a step, per voxel, and as a share of the gain of all directions. Below the large share the gain
+ * must also be consistent over the parts of the sample: Student's t of PARTS of them. */
 static const double gain_min = 0.15, share_min = 0.01, t_min = 5.5;
 static const double share_large = 0.2, t_large = 3, gain_huge = 3, t_huge = 1.5; /* huge: of large ones */
-static const double apart = 0.9; /* cosine: exchanging nearer directions changes too little to be told from motion */
+static const double apart = 0.9; /* cosine: exchanging closer directions changes as little as motion */
 static const double material_min = 1.5; /* by which the error of prediction must fall: of the variance in a shell */
 static const double differ_min = 1e-3; /* of the squared signal */
 static const double level_apart = 0.2; /* b-values that signals tell apart without directions */
@@ -177,8 +177,8 @@ static void try_rearrangements(const hot_rows *rows, const hot_rows_model *model
         }
 }
 
-/* Where volumes begin to be brighter or darker than all before: series that were joined. The signals of volumes from
- * step.first on, divided by the step's brightness, are likelier. Both series must have volumes of one shell. */
+/* The volume from which on volumes are brighter or darker than all before: joined series. Dividing the signals from
+ * step.first on by the step's brightness increases the likelihood. Both series must have volumes of one shell. */
 static void try_brightness(const hot_rows *rows, const hot_rows_model *model, const size_t *order, candidate *best)
 {
     const size_t n = rows->volumes;

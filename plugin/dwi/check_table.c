@@ -1,4 +1,4 @@
-/* What a gradient table is called and how it is made of the one given: in the axes of the file that this one is in. */
+/* The names of gradient tables, relative to the given one and in the axes of its file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static void written_axes(const hot_dwi *dwi, double axes[3][3])
         axes[d][d] = sign[d];
 }
 
-/* A table's matrix, turned from the image's axes into others. Returns 0 where these are so oblique to the image's that
- * it is no flip or permutation there. */
+/* A table's matrix, rotated from the image's axes to others. Returns 0 if these are so oblique to the image's that it
+ * is not a flip or permutation there. */
 static int turn(const hot_grid *grid, const int matrix[3][3], const double axes[3][3], int turned[3][3])
 {
     double image[3][3], to[3][3] = {{0}}, exact[3][3] = {{0}};

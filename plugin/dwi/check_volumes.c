@@ -26,7 +26,7 @@ struct hot_check_findings {
     double drift, drift_t;
 };
 
-/* What one pass over the samples collects. Per slice: [slice][volume]. */
+/* Sums of one pass over the samples. Per slice: [slice][volume]. */
 typedef struct sums {
     size_t slices, volumes, rows; /* voxels of a slice */
     double *inside;               /* sum of the finite samples inside the mask */
@@ -309,7 +309,7 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
         const double b = dwi->shell_b[shell];
         const int wide = largest - least > 0.2 * b;
         if (largest - least > 0.5)
-            add(to, "b_jitter", wide, "b = %.0f: b-values from %.6g to %.6g are taken as one shell%s", b, least,
+            add(to, "b_jitter", wide, "b = %.0f: b-values from %.6g to %.6g count as one shell%s", b, least,
                 largest, wide ? "; they are hardly one: is that meant?" : "");
         hot_status status = hot_dwi_shell_scheme(context, dwi, (int)shell, &order, &distinct, &planar);
         if (status != HOT_OK)
@@ -318,7 +318,7 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
         const double even = 57.29577951308232 * acos(1 - 1 / (double)(distinct ? distinct : 1));
         if (planar)
             add(to, "directions_in_a_plane", 1,
-                "b = %.0f: all directions lie in one plane; no tensor can be fitted", b);
+                "b = %.0f: all directions are in one plane; no tensor can be fitted", b);
         else if (distinct >= 6 && (gap > fmin(3 * even, 75) || order == 0))
             add(to, "clustered_directions", 1,
                 "b = %.0f: the %zu directions leave a gap of %.0f degrees, evenly spread ones would leave %.0f: fibres "

@@ -30,8 +30,7 @@ void hot_dwi_summary_free(hot_dwi_summary **summary);
 /* Frees what only hot_mask_estimate reads, which must not be called for this data set any more. NULL is accepted. */
 void hot_dwi_summary_masked(hot_dwi_summary *summary);
 
-/* The value that would stand at `place` if `values` were sorted. Moves the values; none may be
- * NaN. */
+/* The value at index `place` of the sorted values (quickselect). Reorders the values; none may be NaN. */
 float hot_sorted_at(float *values, size_t count, size_t place);
 
 /* Of b=0 signals (values[n * step], voxel n) what is above this is damage, not tissue: ten times what 95 % of the

@@ -1,4 +1,4 @@
-/* hot_fiber_field_find: a tensor field in, fibre directions out, with the method asked for. */
+/* hot_fiber_field_find: fibre directions of a tensor field by one of the methods. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -9,9 +9,8 @@
 #include "model/model.h"
 #include "common/entry.h"
 
-/* MRtrix's defaults: 300 directions where the fODF must not be negative, with this weight; the weight of the minimum
- * norm; the degrees that the first guess has. And its usual highest degree; the directions of a shell, where they are
- * not known. */
+/* MRtrix's defaults: 300 directions in which the fODF must not be negative, with this weight; the weight of the minimum
+ * norm; the degrees of the first guess; its default lmax; the directions of a shell if they are unknown. */
 enum { CONSTRAINTS = 300, GUESS_LMAX = 4, ROUNDS = 50, LMAX = 8, TERMS = LMAX / 2 + 1, NODES = 400, USUAL = 60 };
 static const double constraint_weight = 50, norm_weight = 2e-4;
 
@@ -27,7 +26,7 @@ static hot_status peak_of_response(hot_context *context, const double *row, size
     double *inverse = hot_context_alloc(context, rows, terms * sizeof *inverse);
     unsigned char negative[NODES] = {0};
     hot_status status = design && inverse ? HOT_OK : HOT_ERROR_MEMORY;
-    /* Evenly spread gradients make the harmonics orthogonal: each zonal coefficient has an equation of its own. */
+    /* Evenly spread gradients make the harmonics orthogonal: the equations of the zonal coefficients separate. */
     for (size_t t = 0; t < terms; t++) {
         delta[t] = zonal(2 * (int)t, 1);
         root[t] = sqrt(directions / (4 * M_PI)) * fabs(row[t] / delta[t]);

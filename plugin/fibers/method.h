@@ -5,10 +5,10 @@
 
 #include "core/fields.h"
 
-/* What a method that works on tensors is given: all voxels, rows of 1 + unique values, of which the tensor begins at 1;
- * mask[i] is 0 where there is nothing to compute. Going through them in chunks that bound its memory, and reporting
- * progress, is up to the kernel. It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent ones 0.
- * hot_fiber_field_adopt puts them in order and into one half sphere. */
+/* The input of a method that works on tensors: all voxels, rows of 1 + unique values, with the tensor from index 1 on;
+ * voxels with mask[i] = 0 are skipped. The kernel processes them in chunks that bound its memory, and reports progress.
+ * It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent ones 0. hot_fiber_field_adopt sorts
+ * them and flips them into one half sphere. */
 typedef struct hot_peaks_args {
     const char *model; /* of the tensors */
     int order;
@@ -32,7 +32,7 @@ typedef struct hot_peaks_method {
     double threshold, min_angle; /* defaults: fraction of the largest; degrees */
     size_t starts;               /* default */
     int weights;                 /* lengths are shares in a sum of fibres, not heights of a form */
-    size_t directions;           /* of find_in_signals: with fewer gradient directions at most one fibre can be told */
+    size_t directions;           /* of find_in_signals: with fewer gradient directions at most one fibre is found */
     /* One of the two: */
     hot_status (*find_in_tensors)(hot_context *context, const hot_peaks_options *options, const hot_peaks_args *args);
     hot_status (*find_in_signals)(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
@@ -56,7 +56,7 @@ int hot_peaks_names_hold(const char *names, const char *name);
 /* Which options were given although their value does not show it (a default spelled out). NULL = none. */
 typedef int hot_option_given(const void *user, const char *name);
 
-/* What the rules are about. Pointers may be NULL: not known. */
+/* The input of the rules. NULL pointers: unknown. */
 typedef struct hot_peaks_choice {
     const hot_peaks_options *peaks; /* its method must be set */
     const hot_signal_find_options *signal;

@@ -9,10 +9,10 @@
 /* CHUNK: voxels in memory at a time. UNIQUE4: values of a tensor of order 4. */
 enum { CHUNK = 1 << 18, KMAX = 3, UNIQUE4 = 15 };
 
-/* A constrained deconvolution leaves hardly any noise over; what a term does not explain there is how unlike the
- * response the fibre is, dispersed ones above all. So the number of fibres is the likeliest one by the residuals of
- * one, two and three terms together: logistic regression on phantoms (bench/accuracy/rank_rule.py). Scores of two and
- * of three fibres beside that of one: a constant, and a weight of each residual. */
+/* A constrained deconvolution removes most of the noise; the residual of its terms is mainly the difference between
+ * fibre and response, above all by dispersion. The number of fibres is the most probable one by the residuals of one,
+ * two and three terms together: a logistic regression on phantoms (bench/accuracy/rank_rule.py). Scores of two and of
+ * three fibres relative to one: a constant, and a weight of each residual. */
 static const double rank_score[KMAX - 1][1 + KMAX] = {{-4.46, 33.60, -42.70, 12.90}, {-13.13, 36.68, -12.09, -1.37}};
 
 /* Of a chunk of voxels. */

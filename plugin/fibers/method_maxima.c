@@ -18,10 +18,10 @@ static hot_status find(hot_context *context, const hot_peaks_options *options, c
 
 const hot_peaks_method hot_peaks_maxima = {
     .name = "maxima",
-    .help = "local maxima of the tensor's form, by a scan of the sphere; for adc at crossings these lie between the "
+    .help = "local maxima of the tensor's form, by a scan of the sphere; for adc at crossings these are between the "
             "fibres",
     .about = "local maxima of the tensor's form A x^m: half of the sphere is scanned on a grid, and what stands out is "
-             "refined. Finds what sshopm finds, faster. The maxima of adc do not lie on crossing fibres: use fod.",
+             "refined. Finds what sshopm finds, faster. The maxima of adc are not the crossing fibres: use fod.",
     .takes = "threshold min_angle min_amplitude basis frame ",
     .default_of = "adc odf ",
     .max_fibers = 16,

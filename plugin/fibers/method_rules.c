@@ -1,5 +1,5 @@
-/* Which options go with which method: the rules that command, module and library share. What each method takes stands
- * in its own file. */
+/* Which options go with which method: the rules of command, module and library. Each method's file lists its
+ * options. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -17,16 +17,16 @@
 #include "signal_posterior.h"
 #include "signal_priors.h"
 
-/* Floats of signal per chunk: enough for a GPU, little beside the data. */
+/* Floats of signal per chunk: enough for a GPU, little compared with the data. */
 enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, SAMPLE = 2000, MIN_DIRECTIONS = 12 };
 
-/* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
- * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
+/* Lower bound of the estimated noise, relative to the b=0 signal. Noise-free data would otherwise have to match sums of
+ * responses to the last digit, and isotropic signal would become many fibres. */
 static const double min_noise = 0.004;
 /* Residuals that grow beyond the first of these are not noise (too few volumes, or nothing like the response); then it
  * is taken to be the second, a usual one. */
 static const double max_noise = 0.25, typical_noise = 0.05;
-/* Of the diffusion-weighted samples: as many that are not above 0 are worth a word. */
+/* From this share of diffusion-weighted samples at or below 0 on, a note is printed. */
 static const double many_zeros = 0.02;
 
 static int noise_is_given(const hot_signal_finder *f) { return f->options.sigma > 0 || f->options.sigma_map; }
@@ -149,7 +149,7 @@ static hot_status take_sample(hot_signal_finder *f, const float *sigma_map, floa
     return HOT_OK;
 }
 
-/* The noise model, where it is to be judged, and its line in the log. */
+/* Chooses the noise model if it is automatic, and logs it. */
 static hot_status judge_noise(hot_signal_finder *f)
 {
     const hot_noise_model asked = f->options.noise_model;
@@ -171,8 +171,7 @@ static hot_status judge_noise(hot_signal_finder *f)
     return status;
 }
 
-/* With hardly more directions than a fibre has unknowns, any noise is a sum of two fibres: one is all that can be told.
- */
+/* With hardly more directions than a fibre has unknowns, any noise is a sum of two fibres: only one can be found. */
 static hot_status limit_fibers(hot_signal_finder *f)
 {
     int supports;
@@ -187,7 +186,7 @@ static hot_status limit_fibers(hot_signal_finder *f)
     return status;
 }
 
-/* What is usual in the data, and its line in the log. */
+/* The priors of the data, and their line in the log. */
 static hot_status learn_priors(hot_signal_finder *f)
 {
     const float *sigma_map = f->options.sigma_map;
@@ -214,8 +213,8 @@ static hot_status learn_priors(hot_signal_finder *f)
     return status;
 }
 
-/* The noise from what the fits to a sample of voxels leave over, learned from a guess with the priors. Infinite: they
- * tell none. */
+/* The noise by the residuals of the fits to a sample of voxels, learned together with the priors from a first guess.
+ * Infinite: undetermined. */
 static hot_status noise_from_residuals(hot_signal_finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
@@ -239,7 +238,7 @@ static hot_status noise_from_residuals(hot_signal_finder *f, double bright, doub
     return status;
 }
 
-/* The noise where it was not given, and what is to be said of it. */
+/* Estimates the noise if it was not given, and logs it. */
 static hot_status estimate_noise(hot_signal_finder *f, double *sigma)
 {
     hot_context *context = f->context;
@@ -452,7 +451,7 @@ static hot_status fill_maps(hot_signal_finder *f)
     return HOT_OK;
 }
 
-/* The method. What is learned comes first, from the whole mask; a call that only learns ends there. */
+/* The method. It first learns from the whole mask; a call that only learns ends then. */
 static const struct {
     hot_status (*run)(hot_signal_finder *f);
     int finds;

@@ -20,7 +20,7 @@ void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signa
 typedef struct at_once {
     const hot_signal_finder *finder;
     const hot_signal_part *part;
-    size_t room; /* voxels whose signals are room for the directions of all others; 0: given back */
+    size_t room; /* voxels whose signals make room for the directions of all others; 0: freed */
 } at_once;
 
 /* Signals for the kernel's copies; none where the mask has no voxel. */
@@ -35,7 +35,7 @@ static void read_signals(void *user, size_t first, size_t count, float *rows)
     }
 }
 
-/* Signals are given back once, when that makes room for all directions that are still to come. */
+/* Frees signals once, as soon as that makes room for all remaining directions. */
 static void note_used(void *user, size_t end)
 {
     at_once *job = user;
@@ -45,8 +45,8 @@ static void note_used(void *user, size_t end)
     job->room = 0;
 }
 
-/* Whether one call can do it all, reading as it goes: nothing else has to be done with the signals of a chunk, they are
- * in memory, and all volumes are used. */
+/* Whether one call can fit all voxels while it reads: the signals of a chunk have no other use, are in memory, and all
+ * volumes are used. */
 static int reads_itself(const hot_signal_finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
 {
     return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->load &&

@@ -17,7 +17,7 @@
 /* Unknowns: T; then d_1 to d_3, of which those in a group are equal (d_0 is 0). */
 enum { KMAX = 3, UNKNOWNS = 1 + KMAX, STEPS = 30 };
 
-/* What is known before: T is 1 and d 0, give or take these. */
+/* Normal priors of the calibration: T has mean 1 and d mean 0, with these deviations. */
 static const double scale_sd = 0.3, shift_sd = 2;
 /* Costs farther from the least than this are as good as impossible. */
 static const double max_cost = 200;
@@ -127,7 +127,7 @@ static void fit_rising(const hot_simulated_voxels *drawn, int scaled, hot_signal
         population->evidence_shift[k] = k <= drawn->max_fibers ? x[group[k]] : 0;
 }
 
-/* The share of the drawn voxels whose own number of fibres is the likeliest one. */
+/* The share of the simulated voxels whose true number of fibres is the most probable one. */
 static double recovered(const hot_simulated_voxels *drawn, const hot_signal_priors *population)
 {
     size_t right = 0, all = 0;
@@ -172,18 +172,19 @@ enum { PASSES = 4, MAX_DRAWN = 2000, MIN_DRAWN = 200, UNFOLDED = 2,
        KINDS = 2 + 2 * HOT_SEPARATIONS };
 enum { WIDTH, ISOTROPIC, WATER, SPREAD, MOVED }; /* of the priors that are moved */
 
-/* The weight, in voxels, of what is learned as it is; that against which widths and parts are moved, as in learning. */
+/* The weights, in voxels, of the learned shares, and of the priors that widths and fractions are corrected from, as in
+ * learning. */
 static const double pseudo = 20, width_pseudo = 120, part_pseudo = 40;
-/* What is known of ln of the cones' variances before, as a number of voxels: it is 0. So many tell the quantile to .15.
- * The fibres of a voxel err together. */
+/* The prior of the log variance of cones: mean 0, with the weight of so many voxels, which determine the quantile to
+ * .15. The errors of a voxel's fibres are correlated. */
 static const double cone_pseudo = 100;
 /* ln of the power of P(k) is 0, give or take this, and within these. */
 static const double certainty_sd = 0.5, min_ln_certainty = -2, max_ln_certainty = 1.5;
-/* What of degree 4 the fits leave over in data, as a share of the response's, beyond the noise: .06 to .07 on phantoms
- * and in people (docs/decisions/003-signal-misfit.md). The evidence allows for more, because more fibres take it. */
+/* The misfit of degree 4 in data, relative to the response's and beyond the noise: .06 to .07 on phantoms and in vivo
+ * (docs/decisions/003-signal-misfit.md). The evidence allows for more, because additional fibres absorb a part. */
 static const double misfit_left = 0.07;
 
-/* What fits show: moments, and how many voxels are of each kind; of drawn voxels also as what the kinds show. */
+/* Moments of the fits, and numbers of voxels of each kind; for simulated voxels also by the fitted kind. */
 typedef struct shown {
     hot_moments of[MOVED];
     double voxels, kind[KINDS], drawn[KINDS], as[KINDS][KINDS]; /* as: [drawn][shown] */
@@ -215,7 +216,7 @@ static void add_moments(const hot_signal_fit *f, int k, double weight, const hot
                         usual);
 }
 
-/* drawn: as they were drawn; NULL: data. */
+/* drawn: the true numbers of simulated voxels; NULL: data. */
 static void sum_moments(size_t count, const hot_signal_fit *fits, const hot_simulated_voxels *drawn,
                         const hot_signal_priors *p, shown *s)
 {
@@ -240,8 +241,8 @@ static void sum_moments(size_t count, const hot_signal_fit *fits, const hot_simu
     }
 }
 
-/* Moves a prior, whose mean lies from `low` to `high`, by what data show and drawn voxels do not; a fit is off by f of
- * what the data alone say. */
+/* Corrects a prior, whose mean is from `low` to `high`, by the difference between data and simulated voxels; a fit is
+ * shrunk by f. */
 static void move(const hot_moments *data, const hot_moments *drawn, double voxels, double low, double high,
                  double least, double prior[2])
 {
@@ -257,7 +258,7 @@ static void move(const hot_moments *data, const hot_moments *drawn, double voxel
     prior[1] = fmax(sqrt(was * exp(fmin(fmax(change, -most), most))), least);
 }
 
-/* Weights have no mean of their own: their square alone is moved. */
+/* Weights have no mean: only their square is corrected. */
 static void move_spread(const hot_moments *data, const hot_moments *drawn, double *spread)
 {
     hot_moments squares[2] = {*data, *drawn};
@@ -283,7 +284,8 @@ static void list_kinds(const hot_signal_priors *p, double part[KINDS])
     }
 }
 
-/* As often as each kind must be drawn for the data's to be shown; what was learned keeps the weight of a few voxels. */
+/* How often each kind must be simulated so that the fitted kinds are those of the data; the learned shares keep the
+ * weight of a few voxels. */
 static void unfold(const shown *data, const shown *drawn, const double learned[KINDS], hot_signal_priors *matched)
 {
     double part[KINDS];
@@ -315,10 +317,9 @@ static void unfold(const shown *data, const shown *drawn, const double learned[K
     }
 }
 
-/* ln of the probability that those voxels are right which are, with P(k) to a power. All numbers of fibres have the
- * same one: where one is too sure and another not sure enough, drawn voxels tell which too poorly
- * (docs/decisions/007-signal-posterior-temperature.md). terms: room for one of each voxel, so that any number of
- * threads finds the same sum. */
+/* Log-likelihood of the true numbers, with P(k) to a power that is the same for all k, because simulated voxels do not
+ * determine different ones (docs/decisions/007-signal-posterior-temperature.md). terms: room for one value of each
+ * voxel, so that any number of threads finds the same sum. */
 static double likelihood(const hot_simulated_voxels *drawn, double ln_power, double *terms)
 {
     const double power = exp(ln_power);
@@ -408,8 +409,8 @@ static void fit_growth(const hot_simulated_voxels *drawn, int k, double *places,
     *growth = 1 - (1 - *growth) * (double)count / ((double)count + k * pseudo);
 }
 
-/* The variance that makes the circles hold 95 % of the drawn fibres whose voxels get their number; never less than the
- * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. */
+/* The variance with which circles contain 95 % of the simulated fibres in voxels with the right number; at least the
+ * curvature's: tissue varies more than simulated voxels, which may suggest less. */
 static void fit_cones(const hot_simulated_voxels *drawn, int k, double *places, hot_signal_priors *population)
 {
     population->cone_variance[k] = 1;

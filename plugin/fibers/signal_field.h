@@ -1,4 +1,4 @@
-/* The signal method on a data set: its state, the hooks by which a run saves and loads what is found, and its log. */
+/* The signal method on a data set: its state, the hooks that save and load results for a run, and its log. */
 #ifndef HOT_FIBERS_SIGNAL_FIELD_H
 #define HOT_FIBERS_SIGNAL_FIELD_H
 
@@ -14,14 +14,14 @@ typedef struct hot_signal_output {
     hot_signal_maps *maps;   /* its arrays */
 } hot_signal_output;
 
-/* What is learned from the voxels of the whole mask before any is computed. */
+/* The model, learned from the voxels of the whole mask before any is computed. */
 typedef struct hot_signal_learned {
     int known;             /* 1: all of this was learned before, and nothing is */
     double bright;         /* mean b=0 signal */
     size_t used, *use;     /* volumes that repeat no other; context memory */
-    hot_noise_model noise_model; /* where it was to be judged, by the share of samples that are not positive */
+    hot_noise_model noise_model; /* chosen by the share of samples that are not positive, unless it was given */
     double share;
-    double sigma;          /* where it was not given: as found, */
+    double sigma;          /* the estimate, unless it was given, */
     int from_residuals;    /* 0: in the b=0 volumes */
     double ceiling;        /* samples that reach it are clipped; infinite: none are */
     size_t sampled;        /* voxels that the population is of */
@@ -33,9 +33,8 @@ typedef struct hot_signal_part {
     const hot_mask *where; /* the voxels to find in, among those of the mask; NULL = all */
     hot_signal_learned *learned; /* filled unless it is known; the caller's. NULL = not wanted */
     int only_learn;        /* 1: nothing is found; of the maps, sigma is set */
-    /* Called for each slab of voxels first ... first + count - 1. load: whether it was found before and is in the
-     * arrays again (*known); save: what was found now. NULL = not so. step: voxels of a slab; 0 = as many as are
-     * usual. */
+    /* Called for each slab of voxels first ... first + count - 1. load: fills the arrays if the slab was computed
+     * before (*known); save: stores new results. NULL = neither. step: voxels of a slab; 0 = the default. */
     hot_status (*load)(void *user, const hot_signal_output *found, size_t first, size_t count, int *known);
     hot_status (*save)(void *user, const hot_signal_output *found, size_t first, size_t count);
     size_t step;
@@ -46,17 +45,17 @@ typedef struct hot_signal_part {
 
 enum { HOT_SIGNAL_LMAX = 16 };
 
-/* What a call of the method works with. */
+/* The state of a call of the method. */
 typedef struct hot_signal_finder {
     hot_context *context;
     const hot_dwi *dwi;
-    const hot_mask *mask, *where;    /* what is learned from, and what is found in */
+    const hot_mask *mask, *where;    /* the voxels to learn from, and those to compute */
     const hot_response *response;
     hot_response *estimated;         /* where none was given */
     hot_signal_find_options options;
     hot_signal_maps *maps;           /* NULL = not wanted */
     hot_fiber_field **fibers;
-    double sigma;                    /* noise where it is no map */
+    double sigma;                    /* noise, unless it is a map */
     float *peaks, *residual;         /* results; residual: where the noise was given */
     uint8_t *flags;
     size_t voxels, volumes;          /* of the data */
@@ -73,19 +72,19 @@ typedef struct hot_signal_finder {
 /* Of signals of all volumes, leaves those of the used ones, side by side. */
 void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signals);
 
-/* All voxels from f->first on; what was learned just now left the first chunk in f->signals. */
+/* All voxels from f->first on; learning may have left the first chunk in f->signals. */
 hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_output *found);
 
 /* ---- Log (signal_log.c) ---- */
 
-/* A warning where the noise that was given is far from what the data show. least: the noise that data without noise are
- * taken to have. flags, residual: voxels; the residuals, in units of the noise given, are moved. */
+/* Warns if the given noise is far from the data's. least: the noise assumed for noise-free data. flags, residual:
+ * voxels; the residuals, in units of the given noise, are reordered. */
 hot_status hot_signal_log_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                     const hot_signal_find_options *options, double least, const uint8_t *flags,
                                     float *residual);
 
-/* Notes what was learned, and where the data hardly tell the model: too few voxels to learn from, or numbers of fibres
- * that are often not found again in voxels simulated from what was learned. typical: the response's. */
+/* Logs the priors, and warnings if the data hardly determine them: too few voxels, or numbers of fibres that are often
+ * not recovered in simulated voxels. typical: the response's. */
 void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learned, double typical);
 
 /* Says how many voxels cannot be used and why, and how many are nothing but noise: these have an answer, no fibre.

@@ -1,4 +1,4 @@
-/* What the signal method says about its voxels and its noise once all are fitted. */
+/* The signal method's messages about voxels and noise after all fits. */
 #include <math.h>
 #include <stdio.h>
 

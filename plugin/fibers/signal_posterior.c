@@ -133,7 +133,7 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
     for (int fiber = 0; fiber < posterior->k; fiber++) {
         double moved[4] = {0}, length = 0;
         for (int u = 0; u < 4; u++)
-            for (int p = 4 * fiber + u; u != 1 && p < n; p++) /* the width is not asked for */
+            for (int p = 4 * fiber + u; u != 1 && p < n; p++) /* widths are not exported */
                 moved[u] += posterior->root[AT(p, 4 * fiber + u)] * z[p];
         fraction[fiber] = (double)posterior->fit->weight[fiber] / posterior->typical * exp(moved[0]);
         sum += fraction[fiber];
@@ -421,8 +421,9 @@ static void fill_cones(const hot_signal_fit *fit, int k, const hot_signal_priors
     }
 }
 
-/* What the fibres leave of a voxel, shared as in the fit, whose parts may be a little below 0; what fractions relative
- * to the average fibre take beyond the weights is taken from what is isotropic, which such fibres look like. */
+/* The isotropic fractions: the rest of a voxel, split as in the fit, whose compartments may be slightly negative.
+ * Fractions relative to the typical fibre exceed the weights; the excess is subtracted from the isotropic compartment,
+ * which such fibres resemble. */
 static void fill_parts(const hot_signal_fit *fit, int k, double typical, size_t voxel, hot_signal_maps *maps)
 {
     const double isotropic = fmax((double)fit->isotropic, 0), water = fmax((double)fit->water, 0);
@@ -438,8 +439,8 @@ static void fill_parts(const hot_signal_fit *fit, int k, double typical, size_t 
     maps->free_water[voxel] = (float)free_water;
 }
 
-/* What the fits of voxels first ... first + count - 1 say. rows: how many signals a voxel has; sigma: of each, NULL =
- * of all `usual`. */
+/* Exports the fits of voxels first ... first + count - 1. rows: signals of a voxel; sigma: each voxel's, NULL = `usual`
+ * for all. */
 static void tell(hot_context *context, const hot_mask *mask, size_t first, size_t count, const uint8_t *found,
                  const hot_signal_fit *fits, size_t rows, const hot_signal_priors *population, double typical,
                  const float *sigma, double usual, hot_signal_maps *maps)

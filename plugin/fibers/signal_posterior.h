@@ -1,4 +1,4 @@
-/* The posterior of a voxel's fits (Laplace's approximation), and what is exported of it: cones, standard deviations and
+/* The posterior of a voxel's fits (Laplace's approximation), and its exports: cones, standard deviations and
  * samples. */
 #ifndef HOT_FIBERS_SIGNAL_POSTERIOR_H
 #define HOT_FIBERS_SIGNAL_POSTERIOR_H
@@ -29,7 +29,8 @@ void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_prior
 /* Whether a cone is wider by the curvature alone than any in which its growth was measured (cone_growth). */
 int hot_posterior_is_wide(const hot_posterior *posterior, int fiber);
 
-/* Where a direction, or its opposite, is beside a fibre's circular cone: 1 is its edge; the square of the distance. */
+/* The squared distance of a direction, or its opposite, from the axis of a fibre's circular cone, relative to the
+ * cone's edge. */
 double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_cone *cone, const float v[3]);
 
 /* freedom: degrees of freedom that the noise was estimated with; INFINITY: it is known. */
@@ -44,17 +45,17 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
 /* P(k) of a voxel's four fits. Returns 0 where it has none. */
 int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4]);
 
-/* P(k) by the population's certainty; k: the likeliest number. */
+/* P(k), calibrated by priors->certainty; k: the most probable number. */
 void hot_posterior_temper(double p[4], int k, const hot_signal_priors *population);
 
 /* ---- Maps ---- */
 
-/* How many samples of the posterior may be asked for. HOT_ERROR_ARGUMENT. */
+/* Checks the number of requested samples. HOT_ERROR_ARGUMENT. */
 hot_status hot_signal_find_check(hot_context *context, const hot_signal_find_options *options);
 
 /* The memory of *maps for what is known beside directions. */
 hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps);
-/* The memory of *maps for what is told of the posterior, and its end. */
+/* Allocate and free the posterior's maps in *maps. */
 hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
                                      const hot_signal_find_options *options, int max_fibers, hot_signal_maps *maps);
 void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps);

@@ -1,8 +1,7 @@
-/* Expectation maximisation. E step: the fits of all numbers of fibres in every voxel of the sample, with Laplace's
- * approximation of each evidence and of the posterior. M step: scoring over voxels and numbers of fibres, weighted by
- * P(k), which are calibrated on voxels drawn from what was learned (signal_calibration.c); a few voxels'
- * weight stays with the wide priors at the start, so that few voxels and such as hold single fibres alone are no
- * special case. */
+/* Expectation maximisation. E step: fit all numbers of fibres in every voxel of the sample, with Laplace's
+ * approximation of each evidence and posterior. M step: scoring over voxels and numbers of fibres, weighted by P(k),
+ * which are calibrated on voxels simulated from the priors (signal_calibration.c). The wide initial priors keep the
+ * weight of a few voxels, so that few voxels, or only single fibres, are no special case. */
 #include "signal_priors.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ const double hot_separation_chance[2][HOT_SEPARATIONS] = {
 /* Upper edges of all bins but the last, degrees. */
 static const double edges[HOT_SEPARATIONS - 1] = {35, 45, 55, 65, 75};
 
-/* A posterior is never wider than its prior, though rounding may say so where the data tell nearly nothing. */
+/* A posterior is never wider than its prior, except by rounding if the data hardly determine it. */
 void hot_moments_add(hot_moments *m, double weight, double value, double variance, const double prior[2])
 {
     const double told = 1 - fmin(fmax(variance, 0) / (prior[1] * prior[1]), 1), off = value - prior[0];
@@ -44,9 +43,9 @@ int hot_separation_bin(const float *v, int k, double *angle)
 
 /* DRAWN: voxels that the evidence is calibrated with, in every other round. */
 enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
-       DRAWN_SEED = 1 /* the same for everybody: what is found does not depend on the user's seed */ };
+       DRAWN_SEED = 1 /* fixed: results do not depend on the user's seed */ };
 
-/* The weight of the start's shares, separations and unknowns that are told, in voxels. */
+/* The weights, in voxels, of the initial shares, separations and effective parameters. */
 static const double pseudo = 20;
 /* That of its normal priors, in voxels whose data tell an unknown whole. Where data tell little, widths come out too
  * alike, because a wide fibre passes for two; so many hold them
@@ -54,13 +53,13 @@ static const double pseudo = 20;
 static const double width_pseudo = 120, part_pseudo = 40, ln_pseudo = 20;
 /* The smallest deviations that are learned. */
 static const double min_width = 0.005, min_part = 0.02, min_ln = 0.1;
-/* Of the fans' amplitudes: the start, and what is learned at least, which the wide priors' voxels have, and at most. */
+/* Of the fans' amplitudes: the start, the smallest learned value, which is that of the wide priors, and the largest. */
 static const double start_fan = 0.01, min_fan = 0.002, max_fan = 0.1;
 
-/* Mean and deviation, by Fisher's scoring: a fit is off by f of what the data alone say, whose variance is the prior's
- * over f. EM's own steps are f^2 of these, and ten rounds of them stay near the start where the data tell little. The
- * start has the weight of `usual` voxels that tell all; in ln of the variance the less, the farther off the data are (a
- * Student's t), so that it holds what is uncertain and lets go of what is not. */
+/* Mean and deviation by Fisher's scoring: a fit is the data's own estimate shrunk by f, which has the prior's variance
+ * over f. EM's own steps are f^2 of these, and ten of them stay near the start if the data determine little. The start
+ * has the weight of `usual` fully determined voxels; for the log variance less, the farther the data are from it
+ * (Student's t), so that it only holds uncertain values. */
 static void take(const hot_moments *m, const double start[2], double usual, double least, double prior[2])
 {
     const double was = prior[1] * prior[1], far = 2 * prior[1], most = log(4);

@@ -14,8 +14,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
                             size_t count, const float *signals, const float *sigma, double min_noise,
                             int denoised, hot_signal_priors *population, size_t *fitted);
 
-/* how->response_sigma, which b=0 volumes tell, by the noise that was learned: in people b=0 volumes differ by more than
- * noise (pulsation, motion), which is no bias of magnitudes. */
+/* Limits how->response_sigma, estimated from the b=0 volumes, to the learned noise: in vivo, b=0 volumes also differ by
+ * pulsation and motion, which do not bias magnitudes. */
 double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_priors *population);
 
 /* ---- Calibration on simulated voxels (signal_calibration.c) ---- */
@@ -28,8 +28,8 @@ hot_status hot_signal_calibrate_evidence(hot_context *context, const hot_signal_
                                          const hot_signal_scheme *scheme, size_t count, const double *snr,
                                          uint64_t seed, int last, hot_signal_priors *population);
 
-/* Sets population->certainty, cone_variance and cone_growth; what is found does not depend on them. how: of the fits;
- * its population is not used. fits: count x 4, of the data with these priors. snr: of `known` voxels, S0 over the noise
+/* Sets population->certainty, cone_variance and cone_growth, which do not affect the fits. how: of the fits; its
+ * population is not used. fits: count x 4, of the data with these priors. snr: of `known` voxels, S0 over the noise
  * given to the fits. Any number of threads gives the same. Errors: those of hot_signal_fibers_f32. */
 hot_status hot_signal_calibrate_posterior(hot_context *context, const hot_signal_options *how,
                                           const hot_signal_scheme *scheme, size_t count, const hot_signal_fit *fits,
@@ -47,7 +47,7 @@ typedef struct hot_moments {
 
 void hot_moments_add(hot_moments *moments, double weight, double value, double variance, const double prior[2]);
 
-/* What share of 2 and of 3 uniform directions that are 25 degrees apart has its smallest separation in each bin. */
+/* The share of 2 and of 3 uniform directions at least 25 degrees apart whose smallest separation is in each bin. */
 extern const double hot_separation_chance[2][HOT_SEPARATIONS];
 
 /* The bin of the smallest separation of k directions, v being k x 3; angle: degrees, for those that are nearer than 25,

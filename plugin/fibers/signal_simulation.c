@@ -11,8 +11,8 @@
 #include "core/random.h"
 #include "signal/signal_response.h"
 
-/* STREAM: of random numbers; TRIES: of a draw that must lie within bounds; LOBES: of the function that no fit follows.
- * B0_LIMIT: as in hot_signal_scheme. */
+/* STREAM: of random numbers; TRIES: of a draw that must be within bounds; LOBES: of the misfit function. B0_LIMIT: as
+ * in hot_signal_scheme. */
 enum { KMAX = 3, STREAM = 53, TRIES = 1000, MAX_SHELLS = 16, TERMS = 9, LOBES = 20, B0_LIMIT = 50 };
 
 static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
@@ -150,7 +150,7 @@ static void draw_tissue(hot_random *random, const hot_signal_priors *p, const ho
     }
 }
 
-/* What a fan's amplitudes make of the second derivative of a fibre's signal by g . v (kernels/signal/
+/* The effect of a fan's amplitudes: the second derivative of a fibre's signal by g . v (kernels/signal/
  * signal_evidence.h). */
 static double fan_at(const double fan[2], const double across[2][3], const double *g)
 {
@@ -225,7 +225,7 @@ void hot_signal_simulate(const hot_signal_priors *population, const hot_signal_s
     }
 }
 
-/* The response that the fits see, without the bias of its own noise: drawn signals get noise, and its bias. rows:
+/* The response of the fits without the bias of its noise, because simulated signals get noise, and its bias. rows:
  * shells x (lmax / 2 + 1). */
 static void clean_response(const hot_signal_options *options, const hot_signal_scheme *scheme, double *rows)
 {

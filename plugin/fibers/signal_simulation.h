@@ -5,10 +5,10 @@
 
 #include <hotfiber/hotfiber.h>
 
-/* Draws `count` voxels of 0 to max_fibers fibres, each from a random stream of its own under `seed`. misfit: the share
- * of what no fit follows (HOT_SIGNAL_MISFIT_SHARE). snr: count, S0 over the noise given to the fits; signals (out):
+/* Simulates `count` voxels of 0 to max_fibers fibres, each with its own random stream under `seed`. misfit: relative
+ * amplitude of the misfit (HOT_SIGNAL_MISFIT_SHARE). snr: count, S0 over the noise given to the fits; signals (out):
  * count x scheme->volumes in units of that noise; fibers (out): count numbers of fibres; directions (out): count x 9,
- * those of the fibres; scratch: threads x scheme->volumes numbers. Any number of threads draws the same. */
+ * those of the fibres; scratch: threads x scheme->volumes numbers. Any number of threads simulates the same. */
 void hot_signal_simulate(const hot_signal_priors *population, const hot_signal_scheme *scheme,
                      hot_noise_model noise_model, int max_fibers, double misfit, uint64_t seed, size_t count,
                      const double *snr, int threads, double *scratch, float *signals, uint8_t *fibers,

@@ -17,7 +17,7 @@ typedef struct measure {
     const hot_tensor_field *tensors;
     size_t terms;
     double to_sh[HOT_MODEL_TERMS_MAX * HOT_MODEL_TERMS_MAX];
-    const hot_fiber_field *maxima;   /* NULL unless it is asked for */
+    const hot_fiber_field *maxima;   /* NULL unless requested */
     double (*sphere)[3];             /* likewise: half of it holds all values of the form */
     size_t vertices;
 } measure;
