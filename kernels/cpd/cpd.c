@@ -163,8 +163,7 @@ static int far_exponent(const hot_context *context, const hot_cpd_args *args)
     return abs(exponent) > HOT_CPD_USUAL_EXPONENT ? exponent : 0;
 }
 
-/* The tensor times 2^-exponent; values that become too small for a number of full precision count for nothing beside
- * the largest. */
+/* The tensor times 2^-exponent; values that become denormal are negligible compared with the largest. */
 static void *scaled_tensor(hot_context *context, const hot_cpd_args *args, int exponent)
 {
     const size_t total = args->n[0] * args->n[1] * args->n[2];

@@ -32,8 +32,8 @@ typedef struct hot_cpd_args {
     double *lambda;
     void *factor[3];
     hot_cpd_report report;
-    /* With arrays in device memory, of the caller: lambda in the arrays' precision, options.fits and the report are
-     * there, too, and the backend orders the terms; lambda above is NULL. */
+    /* With arrays in device memory, of the caller: lambda in the arrays' precision; options.fits and the report are in
+     * device memory, too, and the backend sorts the terms; lambda above is NULL. */
     void *device_lambda;
     hot_cpd_report *device_report;
 } hot_cpd_args;

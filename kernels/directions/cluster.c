@@ -1,4 +1,4 @@
-/* From the maxima of a form to directions, and order 2, where there is but one. */
+/* From the maxima of a form to directions; and order 2, which has one. */
 #include "cluster.h"
 
 #include <math.h>

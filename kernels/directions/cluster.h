@@ -5,7 +5,7 @@
 #include "common/portable.h"
 #include "directions_args.h"
 
-/* The half sphere that stands for the whole: z > 0, then y > 0, then x > 0. */
+/* The half sphere of directions: z > 0, then y > 0, then x > 0. */
 HOT_FN int hot_in_other_half(const float v[3])
 {
     if (v[2] != 0)

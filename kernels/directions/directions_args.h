@@ -1,4 +1,5 @@
-/* What the backends of hot_directions share: the resolved job, the scan grid, and how maxima become directions. */
+/* Common definitions of the backends of hot_directions: the resolved job, the scan grid, and the conversion of maxima
+ * to directions. */
 #ifndef HOT_DIRECTIONS_ARGS_H
 #define HOT_DIRECTIONS_ARGS_H
 
@@ -56,8 +57,8 @@ hot_status hot_directions_cuda(hot_context *context, void *args); /* in a build 
 /* The same on the current GPU with every pointer of the plan on it, order 4, 6 or 8; `stream` is a cudaStream_t.
  * Returns when the work is queued. */
 hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions_args *args, void *stream);
-/* The same by many starts of SS-HOPM, plan->starts > 0, order 4, 6 or 8: on the CPU (with the reference of SS-HOPM
- * where the context asks for that) and on the GPU. */
+/* The same by many starts of SS-HOPM, plan->starts > 0, order 4, 6 or 8: on the CPU (with SS-HOPM's reference if the
+ * context's device is the reference) and on the GPU. */
 hot_status hot_directions_starts(hot_context *context, void *args);
 hot_status hot_directions_starts_cuda(hot_context *context, void *args); /* in a build with CUDA */
 
@@ -75,7 +76,7 @@ typedef struct hot_directions_work hot_directions_work; /* one thread's memory: 
 typedef void (*hot_directions_block)(const hot_directions_args *args, size_t first, int count,
                                      hot_directions_work *work);
 
-/* The block function of an order (4, 6, 8, 10, 12) for an instruction set; NULL where that was not compiled. */
+/* The block function of an order (4, 6, 8, 10, 12) for an instruction set; NULL if not compiled. */
 hot_directions_block hot_directions_block_baseline(int order);
 hot_directions_block hot_directions_block_avx2(int order);
 hot_directions_block hot_directions_block_avx512(int order);

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* Of ends whose cosine squared is above this (.2 degrees) the first stands for all: maxima that are two lie farther
- * apart, and from wherever in its neighbourhood a maximum is then found by Newton's method. */
+/* Ends whose cosine squared is above this (.2 degrees) are merged into the first: different maxima are farther apart,
+ * and Newton's method finds a maximum from anywhere in its neighbourhood. */
 #define HOT_STARTS_SAME (1 - 1.2e-5f)
 
 /* The farthest that a step of Newton's method may go, radians. */
@@ -26,7 +26,7 @@ enum {
     HOT_STARTS_TERMS = 45
 };
 
-/* What a job needs besides its plan. */
+/* The arrays of a job besides its plan. */
 typedef struct hot_starts_job {
     const hot_directions_args *args;
     hot_sshopm_args sshopm; /* without arrays, but for the starts */

@@ -4,12 +4,11 @@
  *   #define HOT_STARTS(name)   the names made: name##_4, say
  *   #define HOT_FORM(name)     the forms of the order in double (symtensor/form3.h) */
 
-/* Goes from x (unit; replaced) to the maximum next to it, by Newton's method in the tangent plane, in double: SS-HOPM
- * has stopped where the residual is small, and where the form is flat that is not yet near the maximum. Every step must
- * end at no lower value and in the concave part; a step that is too long is shortened. Returns 1 and A x^m at a
- * maximum; 0 when x does not lie in the concave part of the form around one (saddles and minima), or lies on a
- * shoulder: a concave part without a maximum, at whose edge the steps become ever shorter while the form still rises.
- * `scale` is the tensor's largest |value|. */
+/* Moves x (unit; replaced) to the nearest maximum, by Newton's method in the tangent plane, in double: SS-HOPM stops at
+ * a small residual, which in flat parts of the form is not yet near the maximum. Every step must end at no lower value
+ * and in the concave part; longer steps are shortened. Returns 1 and A x^m at a maximum; 0 if x is not in the concave
+ * part of the form around one (saddles and minima), or on a shoulder: a concave part without a maximum, at whose edge
+ * the steps become ever shorter while the form still rises. `scale` is the tensor's largest |value|. */
 HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], double *value)
 {
     enum { STEPS = 16 }; /* mostly two or three */
@@ -51,7 +50,7 @@ HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], d
         const double trace = curve[0] + curve[2];
         if (step == 0 && !(trace < 0 && det > 0))
             return 0;
-        /* Along a ring of maxima det is 0, to which rounding gives either sign: there only what lies across counts. */
+        /* Along a ring of maxima det is 0, with either sign by rounding: there only the curvature across it counts. */
         if (step > 0 && !(trace < 0 && det > -1e-12 * trace * trace && lambda >= *value - 1e-13 * scale)) {
             part *= 0.25;
         } else {

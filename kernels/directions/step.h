@@ -117,7 +117,7 @@ HOT_FN void HOT_STEP(derivatives)(const HOT_V *c, HOT_V u, HOT_V v, HOT_V *d)
     d[5] = gvv + gvv;
 }
 
-/* What refinement knows of one candidate. */
+/* The state of a candidate's refinement. */
 typedef struct HOT_STEP(state) {
     HOT_V u, v;     /* the best point so far */
     HOT_V value;    /* F there */
@@ -168,8 +168,8 @@ HOT_FN void HOT_STEP(newton)(const HOT_V *c, HOT_V u, HOT_V v, HOT_STEP(state) *
     s->value = d[0] * power;
 }
 
-/* One step of refinement of a state made by HOT_STEP(newton): the next point is taken if F does not fall there, else a
- * quarter of the step is tried next. Lanes that are done stay as they are. Returns which are not done yet. */
+/* One step of refinement of a state made by HOT_STEP(newton): accepts the next point if F does not fall there, else
+ * tries a quarter of the step next. Finished lanes do not change. Returns which are not finished. */
 HOT_FN HOT_MASK HOT_STEP(climb)(const HOT_V *c, HOT_STEP(state) *s)
 {
     const HOT_MASK moving = HOT_LT(HOT_SET(HOT_STEP_DONE), s->left);

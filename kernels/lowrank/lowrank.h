@@ -24,7 +24,7 @@ typedef struct lowrank_plan {
     size_t block_size;
 } lowrank_plan;
 
-/* What comes of a few tensors, a lane each: the k chosen, and its terms. */
+/* The results of a few tensors, a lane each: the chosen k, and its terms. */
 typedef struct lowrank_answer {
     float v[3][3][SIGNAL_MAX_LANES], w[3][SIGNAL_MAX_LANES], residual[SIGNAL_MAX_LANES];
     int k[SIGNAL_MAX_LANES];

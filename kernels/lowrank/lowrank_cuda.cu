@@ -10,7 +10,7 @@
 
 enum { CHUNK = 1 << 16, THREADS = 128 };
 
-/* What a chunk's kernel works on, all on the device. */
+/* The data of a chunk's kernel, all on the device. */
 typedef struct lowrank_chunk {
     size_t count, stride;
     const float *tensors; /* count x stride */

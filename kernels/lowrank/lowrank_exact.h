@@ -31,8 +31,8 @@ HOT_FN void lowrank_hessian(const int order, const vf *a, const vf x[3], vf h[6]
         lowrank_form_hessian_8(a, x[0], x[1], x[2], h);
 }
 
-/* The form at x, and the step in the tangent plane from there: Newton's, with the Hessian shifted where it is not
- * negative definite, so that it climbs. */
+/* The form at x, and the step in the tangent plane from there: Newton's, with the Hessian shifted to be negative
+ * definite, so that it climbs. */
 HOT_FN vf lowrank_newton(const int order, const vf *a, const vf x[3], vf step[3])
 {
     const float m = (float)order;
@@ -136,8 +136,8 @@ LOWRANK_EXACT(4)
 LOWRANK_EXACT(6)
 LOWRANK_EXACT(8)
 
-/* Puts the best term for what the others leave in the place of term i (of which nothing is used), and fits all. One
- * alone is fitted by that: its weight is the form's value. */
+/* Replaces term i by the best term for the residual of the others, and fits all. A single term needs no fit: its weight
+ * is the form's value. */
 HOT_FN void lowrank_replace(const lowrank_plan *plan, const int order, const int k, const int i, const vf *a, vf *b,
                             lowrank_terms *f)
 {

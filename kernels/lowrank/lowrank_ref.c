@@ -150,7 +150,7 @@ static int find(const rules *rule, const double *a, terms *found)
     return chosen;
 }
 
-/* ||A|| over all entries: that of x^a y^b z^c stands there m! / (a! b! c!) times. */
+/* ||A|| over all entries: that of x^a y^b z^c occurs m! / (a! b! c!) times. */
 static double norm_of(int order, const float *tensor)
 {
     double sum = 0;

@@ -306,7 +306,7 @@ HOT_FN void lowrank_find(const lowrank_plan *plan, const int order, const vf *a,
         lowrank_fit(plan, order, 3, a, &f);
         lowrank_keep(3, c == 0 ? vmask(1) : f.e < fits[2].e, &f, &fits[2]);
     }
-    if (plan->max_rank > 2) { /* and the best two with what they leave over */
+    if (plan->max_rank > 2) { /* and the best two, and the best term of their residual */
         vf r[LOWRANK_UNIQUE_MAX];
         f = fits[1];
         lowrank_residual(plan, order, 2, a, &f, r);

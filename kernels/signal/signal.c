@@ -8,7 +8,7 @@
 #include "common/options.h"
 #include "signal_plan.h"
 
-/* The fits have no reference of their own: tests/kernels/family_signal.c checks them against plain formulas. */
+/* The fits have no reference backend: tests/kernels/family_signal.c checks them against plain formulas. */
 static const hot_backends backends = {
     .family = "signal",
     .cpu = hot_signal_fibers_cpu,

@@ -136,7 +136,7 @@ HOT_FN void signal_scale(const signal_plan *plan, const vf *raw, vf snr, vf nois
     data->snr = snr * inverse;
 }
 
-/* What is told of a lane: the fit of the most probable number of fibres, as lane `to` of the answer. */
+/* The exported fit of a lane: that of the most probable number of fibres, as lane `to` of the result. */
 HOT_FN void signal_take_result(const signal_fits *fits, int lane, signal_result *answer, int to)
 {
     int k = 0;

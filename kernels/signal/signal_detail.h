@@ -1,4 +1,4 @@
-/* What is told of the fits besides the answer: hot_signal_fit and the posterior's variances. */
+/* Exports of all fits: hot_signal_fit and the posterior's variances. */
 #ifndef HOT_SIGNAL_DETAIL_H
 #define HOT_SIGNAL_DETAIL_H
 

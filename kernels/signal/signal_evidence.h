@@ -161,11 +161,11 @@ HOT_FN void signal_fan_rows(const int k, const signal_scheme *s, const signal_le
 }
 
 #define SIGNAL_FAN_FAR 10.0f /* no unknown of a fit has a range as wide: more is rounding */
-#define SIGNAL_FAN_ROUNDING 1e-6f /* of floats: what is left of a diagonal element that is less has no digit */
+#define SIGNAL_FAN_ROUNDING 1e-6f /* of floats: a smaller remainder of a diagonal element has no correct digit */
 
-/* Signals without noise leave pivots that are nothing but rounding, and what is divided by them grows beyond any bound.
- * In exact arithmetic a row of the factor is not longer than the root of its diagonal element, a pivot of an amplitude
- * not less than its prior's information, and so on: numbers are held to what they can be. */
+/* Noise-free signals leave pivots that are pure rounding, and quotients grow without bound. Values are clamped to their
+ * bounds in exact arithmetic: a row of the factor is not longer than the root of its diagonal element, a pivot of an
+ * amplitude not less than its prior's information, and so on. */
 HOT_FN vf signal_within(vf x, vf most) { return vmax(vmin(x, most), -most); }
 
 /* E by its Cholesky factor, whose diagonal is kept inverted; returns ln det. */
@@ -244,8 +244,8 @@ HOT_FN vf signal_fan_told(const int n, const int modes, float fan, float informa
     return told;
 }
 
-/* What a step leaves over: its sum of squares, with the b=0 datum, into chi; returns by how much the misfit lowers it
- * (signal_misfit). */
+/* The residual of a step: its sum of squares, with the b=0 datum, goes into chi; returns by how much the misfit lowers
+ * it (signal_misfit). */
 HOT_FN vf signal_fan_misfit(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
                              const signal_fit *f, signal_shape *shape, const vf *step, vf *chi)
 {
@@ -322,13 +322,13 @@ HOT_FN vf signal_fan(const int k, const signal_scheme *s, const signal_learned *
     HOT_UNROLL
     for (int q = n; q < n + modes; q++)
         f->fan += step[q] * step[q];
-    f->fan = vmin(f->fan, fall * (p->fan * p->fan)); /* as it is in exact arithmetic */
+    f->fan = vmin(f->fan, fall * (p->fan * p->fan)); /* the bound in exact arithmetic */
     f->fan_told = signal_fan_told(n, modes, p->fan, information, E);
     return cost;
 }
 
-/* The fit's matrix, in place, becomes what is left of its information where the fans' amplitudes are integrated out:
- * H - B^T F^-1 B, their rows being (B F). H is that of signal_evidence. */
+/* Marginalises the fit's matrix over the fans' amplitudes, in place: H - B^T F^-1 B, whose rows are (B F). H is that of
+ * signal_evidence. */
 HOT_FN void signal_fan_marginal(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
                                  const signal_fit *f, vf *H)
 {

@@ -1,5 +1,5 @@
-/* What fits to signals, and the start search, share: data, the moments of a Rician magnitude, turns of a direction, a
- * small linear system. Compiled for each CPU variant and by nvcc from this one text. */
+/* Common code of the fits and the start search: data, the moments of a Rician magnitude, rotations of a direction, a
+ * small linear system. Compiled for each CPU variant and by nvcc. */
 #ifndef HOT_SIGNAL_MATH_H
 #define HOT_SIGNAL_MATH_H
 
@@ -67,8 +67,8 @@ HOT_FN void signal_tangents(const vf v[3], vf e1[3], vf e2[3])
 
 #define SIGNAL_AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */
 
-/* (H + dampings diag H) step = -G by Cholesky, whose pivots are at least `least`; returns ln det of what was factored.
- */
+/* Solves (H + dampings diag H) step = -G by Cholesky, with pivots of at least `least`; returns ln det of the factored
+ * matrix. */
 HOT_FN vf signal_solve(const int n, const vf *H, const vf *G, const vf *dampings, const float least, vf *step)
 {
     vf L[SIGNAL_PACKED], inverse[SIGNAL_MAX_PARAMS], logdet = vset(0);

@@ -1,8 +1,8 @@
-/* What the fits do not follow. A fibre that fans out in a plane, or whose diffusivities are not
- * the response's, leaves smooth residuals that further fibres would fill: of degree 4, because the widths and the
- * isotropic parts take what there is of degrees 0 and 2. They are a random function on each shell, a sum of harmonics
- * of degree 4 with normal coefficients, in proportion to the response's own part of degree 4. In the evidence their
- * variance stands beside the noise's; the fits are made without them. */
+/* Model misfit. A fibre that fans out in a plane, or whose diffusivities are not the response's, leaves smooth
+ * residuals that further fibres would fit. These have degree 4, because widths and isotropic compartments absorb
+ * degrees 0 and 2. They are modelled as a random function on each shell: a sum of harmonics of degree 4 with normal
+ * coefficients, in proportion to the response's part of degree 4. The evidence adds their variance to the noise's; the
+ * fits ignore them. */
 #include <math.h>
 
 #include "common/linear.h"

@@ -1,6 +1,5 @@
-/* What all voxels of a data set share: gradients by shell, the response as polynomials, the tables of the start
- * search, and the constants of the priors. Plain structs and one block of floats, so that all of it can be copied to a
- * device as it is. */
+/* Constants of a data set: gradients by shell, the response as polynomials, the tables of the start search, and the
+ * constants of the priors. Plain structs and one block of floats, so that they can be copied to a device. */
 #ifndef HOT_SIGNAL_PLAN_H
 #define HOT_SIGNAL_PLAN_H
 
@@ -26,8 +25,8 @@ typedef struct signal_scheme {
     /* [shell][l / 2][p]: coefficient of u^(2p) in the part of degree l */
     float zonal[SIGNAL_MAX_SHELLS][SIGNAL_TERMS][SIGNAL_TERMS];
     const float *g; /* volumes x 3 */
-    /* Gaussian noise: what is added to signals and model alike, in units of sigma; Rician: 0. A magnitude this far
-     * above the noise has Gaussian noise, so the arithmetic of magnitudes serves for both. */
+    /* Gaussian noise: an offset added to signals and model, in units of sigma; Rician: 0. A magnitude this far above
+     * the noise has Gaussian noise, so the arithmetic of magnitudes serves for both. */
     float pedestal;
 } signal_scheme;
 
@@ -53,10 +52,10 @@ typedef struct signal_learned {
     float near[2][HOT_SEPARATIONS];  /* of 2 and 3 fibres: -2 ln of how much more often than by chance */
     float scale, shift[4];           /* of the evidence */
     float told[4];                   /* unknowns that the data tell, of 0 to 3 fibres */
-    float noise, freedom;            /* of what the call was given; with how many degrees of freedom */
+    float noise, freedom;            /* relative to the given noise; its degrees of freedom */
     float fan, fan_inv;              /* of the fans' amplitudes: deviation, 0 = none, and 1 / deviation */
     float b0_volumes;
-    /* What no fit follows (signal_misfit.c): MISFIT functions per shell, at each volume; their variances, of S0. */
+    /* Misfit (signal_misfit.c): MISFIT functions per shell, at each volume; their variances, relative to S0. */
     const float *misfit;             /* [volume][function] */
     float misfit_variance[SIGNAL_MAX_SHELLS][SIGNAL_MISFIT];
 } signal_learned;
@@ -107,7 +106,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
                                  const hot_signal_scheme *scheme, int has_s0, signal_plan *plan);
 void hot_signal_plan_free(hot_context *context, signal_plan *plan);
 
-/* What a call of hot_signal_fibers_f32 hands to a backend. */
+/* The arguments of hot_signal_fibers_f32 for a backend. */
 typedef struct hot_signal_args {
     const signal_plan *plan;
     const hot_signal_options *options;
@@ -117,13 +116,13 @@ typedef struct hot_signal_args {
     const uint8_t *mask;
     const hot_signal_result *result;
     const hot_signal_source *source; /* NULL: `signals` is there */
-    size_t done; /* of a source that was told what is used: so many voxels are done, and are not to be read again */
+    size_t done; /* with a source that was told of used voxels: so many are done and must not be read again */
 } hot_signal_args;
 
 /* Reports how much of a job is done, 0 to 1. */
 hot_status hot_signal_progress(hot_context *context, const hot_signal_args *args, double done);
 
-/* What the fits of a few voxels come to, a lane each. */
+/* The results of a few voxels, a lane each. */
 enum { SIGNAL_MAX_LANES = 16 };
 typedef struct signal_result {
     float v[3][3][SIGNAL_MAX_LANES], w[3][SIGNAL_MAX_LANES]; /* of the chosen number of fibres */

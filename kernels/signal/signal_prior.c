@@ -23,8 +23,8 @@ void hot_signal_priors_default(hot_signal_priors *population)
         population->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] = 1;
 }
 
-/* -2 ln of what the prior of k fibres has before its exponential, of its share, and of the k! names of the same fibres;
- * less the 2 pi of each unknown that Laplace's integral has. */
+/* -2 ln of the normalisation of the prior of k fibres, of its share, and of the k! permutations of the fibres; minus
+ * the 2 pi of each unknown in Laplace's integral. */
 static double constant_of(const hot_signal_priors *p, int k)
 {
     const double water_sd = k ? p->water[1] : water_none[1];

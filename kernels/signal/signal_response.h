@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Legendre amplitudes of one shell's response, order / 2 + 1 of them, of degrees up to `order` (even, 16 at most): the
- * bias that magnitudes have by options->response_sigma is taken off. */
+ * bias of magnitudes by options->response_sigma is subtracted. */
 HOT_API void hot_signal_clean_response(const hot_signal_options *options, const hot_signal_scheme *scheme, size_t shell,
                                        int order, double *amplitude);
 

@@ -9,17 +9,17 @@
 extern "C" {
 #endif
 
-/* What numbers all signals are: such as 16 bits hold go to a GPU in these. */
+/* The type of all signals: those that fit 16 bits go to a GPU in 16 bits. */
 typedef enum hot_signal_numbers {
     HOT_SIGNAL_ANY,
     HOT_SIGNAL_I16, /* whole, -32,768 to 32,767 */
     HOT_SIGNAL_U16  /* whole, 0 to 65,535 */
 } hot_signal_numbers;
 
-/* read: the signals of voxels first ... first + count - 1 into rows, voxel after voxel; called by several threads at
- * once. Voxels outside the call's mask may be left out.
- * used: the results of all voxels before `end` are there, and nothing reads their signals again. Called by one thread
- * at a time, with `end` growing; never where several GPUs share the voxels. NULL = not wanted. */
+/* read: writes the signals of voxels first ... first + count - 1 to rows, voxel by voxel; called by several threads at
+ * once. Voxels outside the call's mask may be skipped.
+ * used: all voxels before `end` are computed, and their signals are not read again. Called by one thread at a time,
+ * with growing `end`; never if several GPUs share the voxels. May be NULL. */
 typedef struct hot_signal_source {
     void (*read)(void *user, size_t first, size_t count, float *rows);
     void (*used)(void *user, size_t end);

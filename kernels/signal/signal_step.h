@@ -1,14 +1,14 @@
-/* Fits of 0 to 3 fibres whose priors a population tells (hot_signal_priors), the arithmetic of one voxel or of
- * HOT_LANES_F32 of them side by side. In units of the noise, of the b=0 signal S0 and of volume j:
+/* Fits of 0 to 3 fibres with the priors hot_signal_priors, the arithmetic of one voxel or of HOT_LANES_F32 of them in
+ * parallel. In units of the noise, of the b=0 signal S0 and of volume j:
  *
  *   eta_j = S0 (sum_i w_i R(g_j . v_i; tau_i) + c exp(-b_j D) + f exp(-b_j 3e-3 mm^2/s)),   eta_0 with all at b = 0
  *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j) + the priors' squares
  *
  * with R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u) the response widened by tau, and m and s mean and standard
- * deviation of a Rician magnitude (signal_math.h); for Gaussian noise signals and eta stand on a pedestal
- * (signal_plan.h). Every fibre has its own width tau; what is isotropic has two parts, c that
- * decays with D and free water f, and both may come out a little below 0. The mean of the b=0 volumes is a datum too
- * (j = 0), so that all parts add to 1 but for the noise. Unknowns: per fibre ln w, tau and two turns; c, f, ln D. */
+ * deviation of a Rician magnitude (signal_math.h); for Gaussian noise an offset is added to signals and eta
+ * (signal_plan.h). Every fibre has its own width tau. There are two isotropic compartments, c that decays with D and
+ * free water f; both may be slightly negative. The mean of the b=0 volumes is a datum too (j = 0), so that all
+ * fractions add to 1 but for the noise. Unknowns: per fibre ln w, tau and two rotations; c, f, ln D. */
 #ifndef HOT_SIGNAL_STEP_H
 #define HOT_SIGNAL_STEP_H
 
@@ -179,7 +179,7 @@ HOT_FN void signal_add_prior(const int k, const signal_learned *p, const signal_
     *to_q = q;
 }
 
-/* What a datum y with the expected signal t adds to the cost; its weights in gradient and matrix. */
+/* The cost of a datum y with the expected signal t; its weights in gradient and matrix. */
 HOT_FN void signal_datum(vf y, vf t, float count, vf *chi, vf *product, vf *info, vf *grad)
 {
     vf m, mt, d, dt;
@@ -193,8 +193,8 @@ HOT_FN void signal_datum(vf y, vf t, float count, vf *chi, vf *product, vf *info
     *info = count * mt * mt * id + 0.5f * rel * rel;
 }
 
-/* What all volumes of a shell share: of each fibre polynomials in u^2 of its signal, times its weight, and of the slope
- * in its width; the isotropic parts and the pedestal. */
+/* Constants of a shell: for each fibre polynomials in u^2 of its signal, times its weight, and of the derivative by its
+ * width; the isotropic compartments and the Gaussian offset. */
 typedef struct signal_shell {
     vf c[3][SIGNAL_TERMS], slope[3][SIGNAL_TERMS], around;
 } signal_shell;
@@ -205,7 +205,7 @@ typedef struct signal_turned {
     vf a[3], sx[3], sy[3];
 } signal_turned;
 
-/* What is measured of a volume. */
+/* The datum of a volume. */
 typedef struct signal_measured {
     float gx, gy, gz;
     vf y;

@@ -1,4 +1,4 @@
-/* A voxel on its way in and out: is it usable, and what is written about it. Scalar code, the same on CPU and GPU. */
+/* Input and output of a voxel: whether it is usable, and its results. Scalar code, the same on CPU and GPU. */
 #ifndef HOT_SIGNAL_VOXEL_H
 #define HOT_SIGNAL_VOXEL_H
 
@@ -19,7 +19,7 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
     int zeros = 0;
     for (int j = 0; j < weighted; j++) {
         float y = signal[order[j]];
-        test += y - y; /* NaN as soon as one is NaN or Inf */
+        test += y - y; /* NaN if any is NaN or Inf */
         high = y > high ? y : high;
         low = y < low ? y : low;
         zeros += y == 0;

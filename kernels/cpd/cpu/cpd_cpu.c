@@ -111,7 +111,7 @@ static hot_status start(hot_context *context, als *s)
 
 /* ---- One update -------------------------------------------------------------------------------------------------- */
 
-/* When cancelled the factor stays as it was. */
+/* A cancelled call does not change the factor. */
 static hot_status update(hot_context *context, als *s, int mode, int fresh)
 {
     const size_t n = s->n[mode], rank = s->rank, count = n * rank;
@@ -175,7 +175,7 @@ static void describe(als *s)
     report->norm = sqrt(s->square);
     report->nulls = 0;
     report->congruence = 0;
-    /* of what the caller gets: terms that cancel are as long as rounding of their weights counts */
+    /* of the caller's result: terms that cancel can be so long that rounding of their weights matters */
     for (size_t r = 0; r < s->rank && !s->args->f64; r++)
         s->lambda[r] = (double)(float)s->lambda[r];
     for (size_t r = 0; r < s->rank; r++) {

@@ -35,12 +35,11 @@ void hot_cpd_normalise(size_t n, size_t rank, double *f, const double *before, d
  * on) becomes random. */
 void hot_cpd_orthonormalise(size_t n, size_t rank, double *f, uint64_t *random);
 
-/* The state of the random numbers that the context's seed stands for. */
+/* The state of the random numbers of the context's seed. */
 uint64_t hot_cpd_seed(const hot_context *context);
 
-/* The start of a factor: what the args's array holds, or random; and, after HOSVD where that was asked for, what every
- * start has to be: not negative where that is asked, columns of unit length. spare: n x rank values; lambda: rank.
- */
+/* Initialises a factor: from the caller's array, at random, or by HOSVD; then makes it non-negative if required, with
+ * columns of unit length. spare: n x rank values; lambda: rank. */
 void hot_cpd_first(const hot_cpd_args *args, int mode, uint64_t *random, double *f);
 void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare, double *lambda);
 

@@ -20,7 +20,7 @@
 enum {
     PIECE = 2048,     /* rows of a product that one thread makes at a time, */
     SMALL_PIECE = 512, SMALL = 1000000, /* and where that is up to so many multiplications: BLAS has code for those */
-    PANEL = 64,       /* rows that are transposed at a time, where there is no BLAS */
+    PANEL = 64,       /* rows that are transposed at a time without a BLAS */
     SLAB = 1 << 22,   /* values of sums that are made at a time */
     ONCE = 1 << 20,   /* the same where none are kept: so many stay in a cache */
     MAX_KEPT = 1 << 26
@@ -112,7 +112,7 @@ static void multiply(const hot_cpd_tensor *t, int ta, int tb, const size_t size[
 {
     if (blas(t, ta, tb, size, a, lda, b, ldb, c, ldc))
         return;
-    /* The tiles' rows are the columns here: c^T = b^T a^T, and a^T must lie in rows. */
+    /* The tiles' rows are the columns here: c^T = b^T a^T, and a^T must be row-major. */
     hot_tile tile = {.rows = size[1], .sums = size[2], .items = 1, .b_sum = lda, .c_row = ldc, .alpha = 1, .a = b,
                      .a_row = tb ? 1 : ldb, .a_sum = tb ? ldb : 1};
     for (size_t first = 0; first < size[0]; first += PANEL) {

@@ -87,13 +87,13 @@ static hot_status start(hot_context *context, hot_cpd_args *args, hot_cpd_device
 
 static hot_status iterate(hot_context *context, hot_cpd_args *args, hot_cpd_device *d)
 {
-    enum { UNCHECKED = 4 }; /* iterations between two convergence checks where there is no tolerance */
+    enum { UNCHECKED = 4 }; /* iterations between two convergence checks without a tolerance */
     const hot_cpd_options *options = &args->options;
     cudaStream_t stream = (cudaStream_t)d->stream;
     cudaGraph_t graph[2] = {NULL, NULL}; /* of iterations with an even and an odd number */
     cudaGraphExec_t ready[2] = {NULL, NULL};
     double fit = 0, last = -INFINITY;
-    /* The first one as it is: libraries set themselves up, which a capture does not allow. */
+    /* The first iteration is not captured: libraries initialise themselves, which a capture does not allow. */
     hot_status status = hot_context_progress(context, "CP decomposition", 0);
     for (int iteration = 0; iteration < options->iterations && status == HOT_OK; iteration++) {
         const int which = iteration % 2;
@@ -217,7 +217,7 @@ hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], 
     return status == HOT_OK ? hot_cuda_copy(context, *device, x, bytes, "copying the tensor") : status;
 }
 
-/* The caller's tensor where kernels can read it. copy: what is to be given back, also after an error. */
+/* The caller's tensor in memory that kernels can read. copy: to be freed, also after an error. */
 static hot_status place_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **copy,
                                const void **there)
 {

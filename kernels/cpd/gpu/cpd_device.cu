@@ -125,7 +125,7 @@ static hot_status multiply(hot_context *context, const hot_cpd_device *d, int ta
                            const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b,
                            double beta, void *c, size_t ldc, size_t stride_c, size_t batch)
 {
-    /* With passes of our own no parts were made of x. */
+    /* Our own passes do not split x. */
     const bool whole = d->arithmetic == HOT_CPD_FULL || (d->arithmetic == HOT_CPD_SPLIT && d->pass);
     if (d->cublas)
         return hot_cublas_multiply(context, d->cublas,
@@ -152,8 +152,8 @@ static hot_status make_sums(hot_context *context, hot_cpd_device *d)
                    : hot_cpd_get(context, d->shared, pairs * d->rank * bytes_of(d), &d->sums, "memory for sums");
 }
 
-/* sums = op(x) f[mode], split in three products where that is asked for: high high, high low, low high; what is left
- * out is 2^-22 of the result. */
+/* sums = op(x) f[mode], optionally split in three products: high high, high low, low high; the omitted one is 2^-22 of
+ * the result. */
 static hot_status sum_over(hot_context *context, hot_cpd_device *d, int mode)
 {
     const size_t *n = d->n;

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What several devices (below) of one tensor may share; owned by the caller. Any of it may be NULL. */
+/* State that several devices (below) of one tensor may share; owned by the caller. Members may be NULL. */
 typedef struct hot_cpd_shared {
     hot_cpd_packed_tensor *packed;
     hot_cublas *cublas; /* with that stream */
@@ -35,7 +35,7 @@ typedef struct hot_cpd_device {
     /* with pass: which of six updates is the next; their three passes serve two iterations */
     int turn;
     hot_cublas *cublas;        /* NULL: the kernels of kernels/contract */
-    void *stream;              /* a cudaStream_t of its own, or see shared and queued */
+    void *stream;              /* a new cudaStream_t, or see shared and queued */
     double *f[3], *gram[3], *product, *before, *matrix, *inverse, *work, *lambda, *inner, *fits, *parts;
     double *square;            /* ||x||^2, and behind it ||x - approximation||^2 */
     void *narrow[3], *narrow_low[3]; /* factors as the products read them */
@@ -43,15 +43,15 @@ typedef struct hot_cpd_device {
     int capacity;              /* of fits */
 } hot_cpd_device;
 
-/* x: on the device, not owned. shared: NULL, or what is not made here. capacity: of fits; 0: no iterations, products
- * alone. destroy accepts what create has not filled. */
+/* x: on the device, not owned. shared: existing state to use, or NULL. capacity: of fits; 0: products only, no
+ * iterations. destroy accepts a zeroed struct. */
 hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
                                  size_t rank, const void *x, const hot_cpd_shared *shared, int capacity,
                                  hot_cpd_device *device);
 void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *device);
 
-/* Launches the product for a mode (0, 1, 2) of the narrow factors into device->product. fresh: whether the sums over k
- * are to be made (modes 0 and 1). */
+/* Launches the product for a mode (0, 1, 2) of the narrow factors into device->product. fresh: compute the sums over k
+ * (modes 0 and 1) again. */
 hot_status hot_cpd_device_product(hot_context *context, hot_cpd_device *device, int mode, int fresh);
 
 /* Launches what turns the narrow factor of a mode, once it is complete, into what products read. */

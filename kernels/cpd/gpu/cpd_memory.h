@@ -27,7 +27,7 @@ static inline void hot_cpd_give(hot_context *context, int kept, void *memory)
         hot_device_release(context, memory);
 }
 
-/* What the last launch said. */
+/* The status of the last launch. */
 static inline hot_status hot_cpd_launched(hot_context *context, const char *what)
 {
     return hot_cuda_status(context, cudaGetLastError(), what);

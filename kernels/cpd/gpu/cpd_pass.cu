@@ -38,7 +38,7 @@ struct hot_cpd_pass {
     cudaStream_t stream;
     hot_cpd_packed_tensor *packed; /* the caller's */
     const float *factor[3];     /* the caller's, too */
-    bool stale[3];              /* their images are to be made anew: for single products, when one is wanted */
+    bool stale[3];              /* their packed copies are out of date: for single products, renewed on demand */
     void *image[3];             /* the factors for shared memory */
     __half *fragments[3];       /* and for fragment_product.h, or NULL */
     float *weights[3];
@@ -201,7 +201,7 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *pack
     if (!encode || rank > CPD_MAX_COLUMNS)
         return status;
     hot_cpd_pass *pass = NULL;
-    {   /* maps lie on multiples of their alignment */
+    {   /* maps must be aligned */
         void *memory = hot_context_calloc(context, 1, sizeof *pass + alignof(hot_cpd_pass) + sizeof(void *));
         if (!memory)
             return HOT_ERROR_MEMORY;
@@ -250,7 +250,7 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *pack
     if (status == HOT_OK && !pass->cached)
         status = hot_cpd_packed_tensor_align(context, packed, stream, &fits);
     for (int m = 0; m < 3 && status == HOT_OK && fits && !pass->cached; m++)
-        /* What a pass reads at a time lies close together: where it may, it contracts an early mode. */
+        /* A pass reads contiguous memory if it contracts an early mode, so it does whenever possible. */
         status = keep ? configure(context, pass, encode, m, m == 0 ? 1 : 0, m != 1, &pass->configs[m])
                       : configure(context, pass, encode, m == 0 ? 1 : 0, m, true, &pass->configs[m]);
     if (status == HOT_OK && fits)
@@ -430,7 +430,7 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
 
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
 {
-    /* The pass itself has summed this one, with the other factor as it was then: so it must be asked for first. */
+    /* The pass has summed this mode with the other factor's old value: so it must be requested first. */
     if (pass->kept->args.weight && mode == pass->kept->rows)
         return gather(context, pass, pass->kept, out);
     return pass->split ? reduce<float>(context, pass, mode, out) : reduce<__half>(context, pass, mode, out);

@@ -14,9 +14,9 @@ extern "C" {
 
 typedef struct hot_cpd_pass hot_cpd_pass;
 
-/* *pass is NULL, and the status HOT_OK, for a rank above 120 and where there is no memory for a copy that the packed
- * needs. The tensor stays the caller's. With one for sweeps hot_cpd_pass_contract and what follows it may be called,
- * else hot_cpd_pass_product. stream: a cudaStream_t, for this and all that follows. */
+/* *pass is NULL, and the status HOT_OK, for a rank above 120 and without memory for a copy that packing needs. The
+ * caller keeps the tensor. A pass for sweeps supports hot_cpd_pass_contract and the functions below it, others
+ * hot_cpd_pass_product. stream: a cudaStream_t, for this and all later calls. */
 hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *packed, size_t rank, void *stream,
                                hot_cpd_pass **pass);
 void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass);

@@ -16,13 +16,12 @@ hot_status hot_cpd_check_places(hot_context *context, const hot_cpd_args *args);
 /* Whether a decomposition waits for its stream: with a start by HOSVD, and with a tolerance. */
 int hot_cpd_waits(const hot_cpd_args *args);
 
-/* x, or a copy of it (to be given back, also after an error) where kernels could not read it as it lies. */
+/* x, or a copy of it (to be freed, also after an error) if kernels cannot read its memory. */
 hot_status hot_cpd_queue_aligned(hot_context *context, const void *x, size_t bytes, void **copy, const void **aligned);
 
-/* x times the power of two that brings its largest value near 1, where it is farther from 1 than
- * HOT_CPD_USUAL_EXPONENT says: as arrays in host memory are scaled. exponent: on the device (to be given back, also
- * after an error): that of the largest value, or 0. Where `waits`, *scaled is x itself if nothing is to be done, else
- * always a copy (likewise). */
+/* x times the power of two that brings its largest value near 1, if that is farther from 1 than HOT_CPD_USUAL_EXPONENT,
+ * as for arrays in host memory. exponent: on the device (to be freed, also after an error): that of the largest value,
+ * or 0. If `waits`, *scaled is x itself when it needs no scaling; otherwise always a copy (to be freed as well). */
 hot_status hot_cpd_queue_scaled(hot_context *context, const hot_cpd_args *args, int waits, const void *x,
                                 int **exponent, void **copy, const void **scaled);
 

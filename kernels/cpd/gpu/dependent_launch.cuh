@@ -1,6 +1,6 @@
-/* Programmatic dependent launch (CUDA programming guide): a kernel may start while the one before it in the stream
- * still runs. Every kernel here waits for the one before it and only then lets the next one start. So after the wait
- * all earlier kernels have ended; before it, all but the last. */
+/* Programmatic dependent launch (CUDA programming guide): a kernel may start while the previous one in the stream still
+ * runs. Every kernel here waits for the previous one and then lets the next one start. So after the wait all earlier
+ * kernels have ended; before it, all but the last. */
 #ifndef HOT_CPD_DEPENDENT_LAUNCH_CUH
 #define HOT_CPD_DEPENDENT_LAUNCH_CUH
 

@@ -26,13 +26,13 @@ __device__ __forceinline__ double reciprocal(double x)
     return r * (2 - x * r);
 }
 
-/* m = (one * other, element by element, + added I)^-1; returns `added`: 0, or what it takes for every pivot to stay
- * above eps of the largest diagonal value. GRID x GRID threads, the block's first; the matrix lies in registers: thread
- * (y, x) has the values (SIDE y + a, SIDE x + b); beyond the rank it is the unit matrix. V float or double: float does
- * where the right-hand side is good to less.
- * Sweeps: the matrix stays symmetric on its way to minus the inverse, so that one row is all that threads exchange.
- * There the pivot's place holds -1, which makes its row and its column like all others, if they are taken as 0 before.
- * The next pivot is known, and inverted, before the others are ready. */
+/* m = (one * other, element by element, + added I)^-1; returns `added`: 0, or the value that keeps every pivot above
+ * eps of the largest diagonal value. GRID x GRID threads, the block's first; the matrix is in registers: thread (y, x)
+ * has the values (SIDE y + a, SIDE x + b); beyond the rank it is the unit matrix. V is float or double; float is enough
+ * if the right-hand side is less accurate. Sweep operator: the matrix stays symmetric on its way to minus the inverse,
+ * so that threads only exchange one row. In that row the pivot is replaced by -1, and the pivot's row and column by 0
+ * beforehand, so that all elements have one formula. The next pivot is known, and inverted, before the others are
+ * ready. */
 template <typename V, int GRID, int SIDE>
 __device__ __forceinline__ double invert_in_registers(int rank, const double *one, const double *other, double eps,
                                                       V (&m)[SIDE][SIDE])

@@ -63,7 +63,7 @@ hot_status check_finite(hot_context *context, const hot_mttkrp_tensor *t, const 
                                        : status;
 }
 
-/* What products of this rank need. */
+/* The needs of products of this rank. */
 hot_status prepare(hot_context *context, hot_mttkrp_tensor *t, resident *k, size_t rank)
 {
     const size_t longest = std::max(t->n[0], std::max(t->n[1], t->n[2]));
@@ -124,7 +124,7 @@ hot_status pieces(hot_context *context, hot_mttkrp_tensor *t, resident *k, const
     return status;
 }
 
-/* What products run on, and what is prepared for them. */
+/* The state and prepared data of products. */
 hot_status use_stream(hot_context *context, resident *k, void *stream)
 {
     k->shared.stream = stream;
@@ -133,7 +133,7 @@ hot_status use_stream(hot_context *context, resident *k, void *stream)
     return k->shared.cublas ? hot_cublas_set_stream(context, k->shared.cublas, stream) : HOT_OK;
 }
 
-/* On the caller's stream, behind the last product of another. What is captured is in order by the graph alone. */
+/* On the caller's stream, after the last product of another. Only the graph orders captured products. */
 hot_status queue(hot_context *context, hot_mttkrp_tensor *t, resident *k, const hot_mttkrp_args *args,
                  cudaStream_t stream)
 {

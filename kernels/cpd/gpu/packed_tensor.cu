@@ -116,7 +116,7 @@ hot_status hot_cpd_packed_tensor_align(hot_context *context, hot_cpd_packed_tens
     return status;
 }
 
-/* cuTensorMapEncodeTiled, from the driver that is there. */
+/* cuTensorMapEncodeTiled, from the installed driver. */
 void *hot_cpd_find_encode(void)
 {
     void *found = NULL;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* What it is for: one product; many products; the sweeps of a decomposition. */
+/* Its use: one product; many products; the sweeps of a decomposition. */
 typedef enum hot_cpd_use { CPD_ONE_PRODUCT, CPD_PRODUCTS, CPD_SWEEPS } hot_cpd_use;
 
 typedef struct hot_cpd_packed_tensor {
@@ -34,7 +34,7 @@ hot_status hot_cpd_packed_tensor_create(hot_context *context, const float *x, co
                                         hot_cpd_use use, void *stream, hot_cpd_packed_tensor **packed);
 void hot_cpd_packed_tensor_destroy(hot_context *context, hot_cpd_packed_tensor **packed);
 
-/* Launches the rounding of x to halves once more, where there are halves: for benchmarks. */
+/* Launches the rounding of x to halves again, if there are halves: for benchmarks. */
 hot_status hot_cpd_packed_tensor_round(hot_context *context, const hot_cpd_packed_tensor *packed, void *stream);
 
 /* The driver's cuTensorMapEncodeTiled, or NULL. */

@@ -60,7 +60,7 @@ __device__ __forceinline__ void load_blocks(const hot_cpd_update_args &s, int fi
     }
 }
 
-/* Launches copies of a block's part of what was kept to shared memory, by one warp; and of what it is weighted with. */
+/* Launches copies of a block's part of the kept sums, and of their weights, to shared memory, by one warp. */
 template <typename T> __device__ __forceinline__ void fetch_kept(const hot_cpd_update_args &s, int first, int count,
                                                                  T *kept, uint64_t *arrived)
 {
@@ -143,7 +143,7 @@ template <typename T, typename V> __device__ __forceinline__ void load_kept(cons
     }
 }
 
-/* What a pass keeps; where that is float, the rest is done in double. */
+/* The type of a pass's kept sums; with float, the rest is computed in double. */
 template <typename V> struct kept_as {
     typedef __half type;
 };

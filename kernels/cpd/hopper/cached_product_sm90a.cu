@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(CPD_CACHED_WARPS * 32, N == 24 ? 4 : 3)
     }
 }
 
-/* What they left: a block per 32 values, its warps share the parts. */
+/* Adds the partial sums: a block per 32 values, its warps share the parts. */
 template <int N> __global__ void __launch_bounds__(256) cached_sum(const __grid_constant__ hot_cpd_cached_args args)
 {
     enum { VALUES = CPD_CACHED_ROWS * N, AHEAD = N <= 16 ? 4 : 8 };

@@ -6,7 +6,7 @@
 
 namespace {
 
-/* As they lie in memory. */
+/* In memory's order. */
 template <typename T> struct packed_columns;
 template <> struct packed_columns<__half> {
     uint4 all;
@@ -31,7 +31,7 @@ __device__ __forceinline__ void unpack(const packed_columns<float> &from, float 
     to[5] = from.high.y, to[6] = from.high.z, to[7] = from.high.w;
 }
 
-/* Eight neighbouring columns of what was stored. */
+/* Eight neighbouring stored columns. */
 template <typename T> __device__ __forceinline__ void load_packed(const T *from, float (&to)[8])
 {
     unpack(*(const packed_columns<T> *)from, to);

@@ -1,6 +1,6 @@
 /* A pass over a tensor of floats (pass_args.h). One warp copies tiles of 64 x 64 values into a ring buffer in shared
  * memory; each of two warpgroups converts its own tiles to halves in registers and multiplies them with the factor,
- * which lies in shared memory. The tensor is read once, and the copies take longer than the products. */
+ * which is in shared memory. The tensor is read once, and the copies take longer than the products. */
 #include "cpd/gpu/dependent_launch.cuh"
 #include "pass_args.h"
 #include "pass_sums_sm90a.cuh"
@@ -25,9 +25,9 @@ __device__ __forceinline__ place find(const hot_cpd_pass_args &args, int unit, i
     return p;
 }
 
-/* Two rows and four k of a thread, for each of the four products of a tile: the tile lies in two halves of 32 values x
- * 64 lines of 128 bytes, whose 16-byte parts are permuted by the line. No two threads that load together meet in a
- * bank. */
+/* Two rows and four k of a thread, for each of the four products of a tile: the tile is two halves of 32 values x 64
+ * lines of 128 bytes, whose 16-byte parts are permuted by the line. Threads that load together have no bank
+ * conflicts. */
 template <bool CONTIGUOUS>
 __device__ __forceinline__ void load(const char *tile, int product, int row, int warp, int lane, float (&f)[2][4])
 {

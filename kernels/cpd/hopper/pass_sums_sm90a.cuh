@@ -1,7 +1,7 @@
-/* What the kernels of a pass have in common: weighing what a thread has of T[v], and adding up the sums of all
- * warpgroups of a block. d and sum are a thread's part of the result of a warpgroup product of 64 x N: two rows, and of
- * every eight columns two, which follow 2 (lane % 4). (pass_product_sm90a.cu has code of its own: with these
- * functions the compiler gives it other machine code.) */
+/* Common code of a pass's kernels: weighting a thread's part of T[v], and adding the sums of all warpgroups of a block.
+ * d and sum are a thread's part of the result of a warpgroup product of 64 x N: two rows, and of every eight columns
+ * the two from 2 (lane % 4) on. (pass_product_sm90a.cu does not use these functions: the compiler would generate other
+ * code.) */
 #ifndef HOT_CPD_PASS_SUMS_SM90A_CUH
 #define HOT_CPD_PASS_SUMS_SM90A_CUH
 

@@ -48,7 +48,7 @@ HOT_FN void HOT_STEP(gather)(const float *form, int face, vi index, vf *c)
     }
 }
 
-/* Coordinates and weights (q^(-m/2)) of the grid; made once per block, which costs nothing beside the block. */
+/* Coordinates and weights (q^(-m/2)) of the grid; made once per block at negligible cost. */
 typedef struct HOT_STEP(grid) {
     float coordinate[RING], weight[RING][RING];
 } HOT_STEP(grid);
@@ -312,8 +312,8 @@ static void HOT_STEP(block)(const hot_directions_args *args, size_t first, int c
     for (int item = 0; item < count; item++) {
         hot_maximum maxima[HOT_BLOCK_POINTS];
         int n = 0;
-        /* Of orders 10 and 12 floats lose more than HOT_DIRECTIONS_ZERO where large terms cancel, as they do around a
-         * form that is nowhere above 0: m roundings of their sum. */
+        /* At orders 10 and 12 floats lose more than HOT_DIRECTIONS_ZERO if large terms cancel, as for a form that is
+         * nowhere above 0: m roundings of their sum. */
         float zero = 0;
         for (int k = 0; k < TERMS && HOT_ORDER > 8; k++)
             zero += fabsf(work->form[k * HOT_DIRECTIONS_BLOCK + item]) * (HOT_ORDER * 0x1p-24f);

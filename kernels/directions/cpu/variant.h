@@ -2,7 +2,7 @@
 #include "common/simd.h"
 #include "scratch.h"
 
-/* What directions/step.h is written in. */
+/* The vector operations of directions/step.h. */
 #define HOT_V vf
 #define HOT_MASK vk_mask
 #define HOT_SET(x) vset(x)

@@ -59,7 +59,7 @@ template <int ORDER> struct starts_form {
 template <int ORDER> struct deduplicate_memory {
     enum {
         TERMS = (ORDER + 1) * (ORDER + 2) / 2,
-        PITCH = TERMS | 1 /* odd: neighbouring tensors' values lie in different banks */
+        PITCH = TERMS | 1 /* odd: neighbouring tensors' values are in different banks */
     };
     double tensor[TENSORS][PITCH];
     double scale[TENSORS];
@@ -68,7 +68,7 @@ template <int ORDER> struct deduplicate_memory {
     unsigned char state[TENSORS];
 };
 
-/* Functions of their own: what they keep in registers is kept nowhere else. */
+/* Separate functions, so that their registers are free elsewhere. */
 template <int ORDER>
 __device__ __noinline__ double deduplicate_value(const deduplicate_call &call, const double *tensor, unsigned start)
 {

@@ -1,13 +1,13 @@
 /* The scan of a form's three faces for candidates of maxima on the GPU (the grid and the test of a candidate: grid.h;
- * the polynomials: step.h). One form per thread, or some rows of one of its faces; forms lie in shared memory, a column
+ * the polynomials: step.h). One form per thread, or some rows of one of its faces; forms are in shared memory, a column
  * per tensor.
  *
  * Functions are templates of a LAYOUT of shared memory:
  *
  *   ORDER     of the form
- *   PITCH     distance of a form's coefficients: odd, so that neighbouring terms lie in different banks
- *   COLUMNS   lists of candidates side by side, one per thread
- *   LISTED    how many candidates a list holds; of what does not fit, the highest are taken
+ *   PITCH     distance of a form's coefficients: odd, so that neighbouring terms are in different banks
+ *   COLUMNS   number of lists of candidates, one per thread
+ *   LISTED    capacity of a list of candidates; a full list keeps the highest
  *   ZERO      values of the scaled form up to here are rounding */
 #ifndef HOT_DIRECTIONS_SCAN_CUH
 #define HOT_DIRECTIONS_SCAN_CUH
@@ -146,9 +146,9 @@ template <class LAYOUT> static __device__ __noinline__ unsigned scan_shorten(uns
     return count;
 }
 
-/* Lists the candidates in rows first ... last of one face: the test of grid.h at every point, and of two side by side
- * mostly the higher. Comparisons become bits of a row at once. The list begins at `start` and goes on at `to` (shared
- * addresses); returns where it ends. */
+/* Lists the candidates in rows first ... last of one face: the test of grid.h at every point, and of two neighbours
+ * mostly the higher. Comparisons become bits of a whole row. The list begins at `start` and continues at `to` (shared
+ * addresses); returns its end. */
 template <class LAYOUT>
 static __device__ __forceinline__ unsigned scan_face(const scan_table<LAYOUT::ORDER> &table, const float *form,
                                                      int face, int first, int last, unsigned *list, unsigned start,

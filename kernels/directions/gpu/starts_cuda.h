@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What launches of a job need on a GPU. */
+/* The data of a job's launches on a GPU. */
 typedef struct hot_starts_tables {
     hot_sshopm_tables sshopm;
     double *wide; /* the starts of hot_starts_job */

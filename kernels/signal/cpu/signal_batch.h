@@ -1,7 +1,6 @@
-/* The fits for a batch of voxels, many more than a vector has lanes. A lane takes the next fit
- * each time that its own has ended, so that all have a step to do although some fits take three and some thirty; which
- * fits are side by side does not change what comes out. What is known of a voxel is kept as plain numbers, and goes
- * into the vectors and out of them lane by lane. */
+/* The fits for a batch of voxels, many more than a vector has lanes. A lane takes the next fit when its own has ended,
+ * so that all lanes are busy although some fits take three steps and some thirty; results do not depend on the lanes.
+ * The state of a voxel is stored as scalars and gathered into vectors lane by lane. */
 #ifndef HOT_SIGNAL_BATCH_H
 #define HOT_SIGNAL_BATCH_H
 
@@ -179,7 +178,7 @@ HOT_FN void signal_log_evidence(const int k, const int fans, const signal_plan *
     signal_fit f;
     signal_gather_fit(k, batch, first, &f, H);
     const vf cost = signal_evidence(k, fans, &plan->scheme, &plan->learned, data, &f, H);
-    if (fans) /* else chi is as it was, and fan and fan_told are 0 since the start */
+    if (fans) /* else chi does not change, and fan and fan_told are 0 from the start */
         signal_scatter(batch, (const vf *)&f, SIGNAL_FLOATS, first, SIGNAL_SLOTS * SIGNAL_FLOATS,
                         batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS);
     signal_scatter(batch, H, SIGNAL_PACKED_OF(k), first, SIGNAL_MATRICES, batch->matrices + SIGNAL_MATRIX(k));
@@ -224,7 +223,7 @@ SIGNAL_OF(1)
 SIGNAL_OF(2)
 SIGNAL_OF(3)
 
-/* The signals of a vector of voxels as they were fitted last. */
+/* The signals of a vector of voxels in the last fit. */
 HOT_FN void signal_gather_data(const signal_plan *plan, const signal_batch *batch, int first, signal_data *data)
 {
     vf noise;
@@ -252,7 +251,7 @@ HOT_FN void signal_log_evidence_all(const signal_plan *plan, const signal_batch 
         (fans ? signal_log_evidence_fans_3 : signal_log_evidence_3)(plan, batch, first, &data);
 }
 
-/* For those who are told the fits. */
+/* Exports the fits. */
 HOT_FN void signal_leave_all_fans(const signal_plan *plan, const signal_batch *batch)
 {
     signal_data data;

@@ -107,7 +107,7 @@ static hot_status compute(hot_context *context, const hot_signal_args *args)
     return hot_lane_blocks_run(context, &blocks);
 }
 
-/* The arrays of voxels first ... of a call, whose signals are there. */
+/* The arrays of voxels first ... of a call, whose signals were read. */
 static hot_signal_result result_from(const hot_signal_result *all, int max_fibers, size_t first)
 {
     hot_signal_result r = *all;

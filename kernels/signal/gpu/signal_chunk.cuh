@@ -1,4 +1,4 @@
-/* What the kernels of a chunk of voxels work on, all in device memory. signal_cuda.cu makes it, and starts the fits of
+/* The data of a chunk's kernels, all in device memory. signal_cuda.cu makes it, and starts the fits of
  * signal_fits.cu. */
 #ifndef HOT_SIGNAL_CHUNK_CUH
 #define HOT_SIGNAL_CHUNK_CUH

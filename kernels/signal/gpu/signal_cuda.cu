@@ -71,7 +71,7 @@ struct kernel_clock {
     double until, milliseconds; /* the latest end that was added; the sum */
 };
 
-/* What the launches on a GPU share: the plan with its tables there. */
+/* Shared data of the launches on a GPU: the plan with its tables. */
 struct workspace {
     signal_plan plan;
     char *memory;
@@ -135,13 +135,13 @@ double read_clock(kernel_clock *clock)
     return clock->milliseconds;
 }
 
-/* The address in the device's copy of the plan's block of what the host's holds at `table`. */
+/* The device address of the host's `table` in the plan's block. */
 template <typename T> const T *moved(const signal_plan *plan, const float *block, const T *table)
 {
     return (const T *)(block + ((const float *)table - plan->block));
 }
 
-/* What all chunks read, on the GPU and before that on the host. */
+/* Constants of all chunks, on the GPU and, before that, on the host. */
 struct signal_tables {
     size_t *order;
     float *block, *filter;

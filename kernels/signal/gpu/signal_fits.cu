@@ -1,7 +1,7 @@
-/* Fits to signals on the GPU. Each kernel does the fits of one number of fibres: a thread takes one after
- * the other, each time that one has come to its end, so that threads side by side all have a step to do although some
- * fits take three steps and some thirty. What a fit leaves goes through memory to the next kernel. The arithmetic is
- * that of the CPU (signal_step.h, signal_block.h, compiled with vf = float). */
+/* Fits to signals on the GPU. Each kernel does the fits of one number of fibres: a thread takes the next fit when its
+ * own has ended, so that all threads are busy although some fits take three steps and some thirty. Results go through
+ * memory to the next kernel. The arithmetic is that of the CPU (signal_step.h, signal_block.h, compiled with vf =
+ * float). */
 #include <math.h>
 #include <string.h>
 #include <type_traits>
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(THREADS)
         fit->chi = f.chi;
         fit->fan = f.fan;
         fit->fan_told = f.fan_told;
-    } else { /* chi is as it was, and both others are 0 since the start */
+    } else { /* chi does not change, and both others are 0 from the start */
         float H[SIGNAL_PACKED_OF(K)];
         HOT_UNROLL
         for (int i = 0; i < SIGNAL_PACKED_OF(K); i++)
@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* The matrices of fits that are told: without the fans' amplitudes. */
+/* The matrices of exported fits: without the fans' amplitudes. */
 template <int K>
 static __global__ void __launch_bounds__(THREADS)
     signal_marginal_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
@@ -296,7 +296,7 @@ struct launcher {
             voxels(signal_marginal_kernel<K>);
     }
 
-    /* What is next goes on the branch of so many fibres: the last are on the chunk's own stream. */
+    /* The next kernels are on the branch of so many fibres; the last are on the chunk's stream. */
     void branch(int fibers)
     {
         stream = branches && fibers < plan->max_fibers && fibers < SIGNAL_BRANCHES ? branches->stream[fibers] : own;
