@@ -26,18 +26,19 @@ typedef struct hot_signal_scheme {
 } hot_signal_scheme;
 #define HOT_SIGNAL_SCHEME_INIT HOT_SIZED(hot_signal_scheme)
 
-/* What is usual in a data set (the pipeline learns it): priors of normal distribution, mean and standard deviation.
- * Every voxel has 0 to 3 fibres, each with a width of its own, and two isotropic parts, free water (3e-3 mm^2/s) and
- * another whose diffusivity is of the voxel; all in units of the b=0 signal. The two may be a little below 0. */
+/* Priors of the voxel model (empirical Bayes; the pipeline learns them): each {mean, sd} pair is a normal prior. Every
+ * voxel has 0 to 3 fibres, each with its own width, and two isotropic compartments, free water (3e-3 mm^2/s) and one
+ * with the voxel's own diffusivity; all relative to the b=0 signal. Isotropic fractions may be slightly negative:
+ * noise. */
 enum { HOT_SEPARATIONS = 6 };
-/* How much of the response's part of degree 4 is taken for what no fit follows (kernels/signal/signal_misfit.c). */
+/* The misfit's amplitude relative to the response's part of degree 4 (kernels/signal/signal_misfit.c). */
 #define HOT_SIGNAL_MISFIT_SHARE 0.25
 typedef struct hot_signal_priors {
     size_t size;               /* sizeof(hot_signal_priors) */
     double width[2];           /* of a fibre: how much wider than the response, rad^2 */
-    double isotropic[2], water[2]; /* beside fibres; where there are none any value is as likely */
+    double isotropic[2], water[2]; /* in voxels with fibres; uniform without */
     double ln_diffusivity[2];      /* of the isotropic part beside fibres: of its ln in mm^2/s */
-    double ln_diffusivity_none[2]; /* the same where there are no fibres */
+    double ln_diffusivity_none[2]; /* the same without fibres */
     double spread;             /* standard deviation of ln w about its mean over the fibres of a voxel */
     double share[4];           /* of the voxels: those with 0, 1, 2, 3 fibres */
     double near[2][HOT_SEPARATIONS]; /* of 2 and of 3 fibres: how much more often than of uniform directions the
@@ -57,17 +58,17 @@ typedef struct hot_signal_priors {
                                   deviation of the two amplitudes, of a mean of 0, that change a fibre's signal by
                                   (d2/da2 - d2/db2) / 2 and d2/dadb, a and b its turns, rad^2. Fans of deviation s
                                   in their planes: s^2 / sqrt(8). At most 1; 0 = none. Only the evidence has it */
-    double certainty;          /* P(0) to P(3) are what the fits say to this power, over their sum: the likeliest number
-                                  stays so. Not used by the fits */
+    double certainty;          /* P(0) to P(3) are the fits' probabilities to this power, normalised: the most probable
+                                  number does not change. Not used by the fits */
     double cone_growth[4];     /* of wide cones of fits of k fibres: how fast their variance grows over what the fits'
                                   curvature says, 0 to 1, as a power of how it does in narrow ones. Not used by the
                                   fits */
 } hot_signal_priors;
 
-/* One fit: what is estimated in a voxel for one number of fibres, and how sure it is. */
+/* One fit: the estimates of a voxel for one number of fibres, and their variances. */
 enum { HOT_SIGNAL_PRECISION = 120 };
 typedef struct hot_signal_fit {
-    float cost;                /* -2 ln P(k), up to what is the same for all k; 1e30: not possible */
+    float cost;                /* -2 ln P(k), up to a constant; 1e30: not possible */
     float chi;                 /* sum of squared residuals in units of `noise`; of what fans leave over, if there are
                                   some */
     float noise;               /* standard deviation used in this voxel, over the sigma given; 0: it is flagged */
@@ -130,7 +131,7 @@ typedef struct hot_signal_result {
     float *margin;        /* count: log10 of the odds of the chosen number against the second most probable one */
     float *residual;      /* count: root mean square residual of the chosen fit, in units of sigma; near 1 for a good
                              fit */
-    float *width;         /* count: the width tau of one fibre of the chosen fit, rad^2; 0 where there is none */
+    float *width;         /* count: the width tau of one fibre of the chosen fit, rad^2; 0 without fibres */
     uint8_t *flags;       /* count: HOT_VOXEL_ bits; the other outputs of a flagged voxel are 0 */
     double *device_seconds; /* one number, to which the GPU's time in kernels (without copies) is added */
     hot_signal_fit *fits; /* count x 4, of 0, 1, 2, 3 fibres */

@@ -34,13 +34,13 @@ typedef struct hot_check_table {
 typedef struct hot_check_gradients {
     size_t size;               /* sizeof(hot_check_gradients), set by the caller */
     hot_check_verdict verdict;
-    hot_check_table table[HOT_CHECK_TABLES]; /* likeliest first */
+    hot_check_table table[HOT_CHECK_TABLES]; /* most probable first */
     int given;                 /* where the table given is in this list */
     hot_check_axes axes;       /* that its entries speak of */
-    double limit;              /* of z: a table that is no likelier exceeds it by chance once in a thousand times */
+    double limit;              /* of z: an equally probable table exceeds it by chance once in a thousand times */
     size_t voxels, blocks;     /* that were looked at; blocks of 3 x 3 x 3 of them, which give the standard errors */
     char reason[HOT_CHECK_TEXT]; /* UNSURE: why */
-    int tied[HOT_CHECK_TABLES];  /* since 0.3: 1: this one of table[] cannot be told from table[0], the likeliest */
+    int tied[HOT_CHECK_TABLES];  /* since 0.3: 1: the data do not separate this one of table[] from table[0] */
 } hot_check_gradients;
 #define HOT_CHECK_GRADIENTS_INIT HOT_SIZED(hot_check_gradients)
 
@@ -74,25 +74,25 @@ typedef struct hot_check_rows {
     size_t size;                      /* sizeof(hot_check_rows), set by the caller */
     hot_check_rows_verdict verdict;   /* beyond AGREE: the table is wrong */
     size_t voxels, volumes;           /* that were compared */
-    double z;                         /* how much likelier the signals are than with directions permuted within shells,
+    double z;                         /* log-likelihood of the signals above that with directions permuted within shells,
                                          in standard deviations of that; and per voxel, nats */
     double gain;
     size_t series;                    /* the volume from which on all are brighter or darker than before: series that
                                          were joined; 0 = none */
     double brightness;                /* and how much, as a factor; else 0 */
     int *row;                         /* NULL, or room for an int a volume (set by the caller): the row that the volume
-                                         looks like, its own where nothing contradicts it, -1 = none */
-    char text[HOT_CHECK_LINE];        /* one line: what contradicts, or why nothing can be told; AGREE: empty.
+                                         looks like, its own without a contradiction, -1 = none */
+    char text[HOT_CHECK_LINE];        /* one line: the contradiction, or why the data do not decide; AGREE: empty.
                                          Volumes and rows are counted from 0 */
-    char remedy[HOT_CHECK_TEXT];      /* what mends the table; empty where that is not certain */
+    char remedy[HOT_CHECK_TEXT];      /* how to correct the table; empty if that is uncertain */
 } hot_check_rows;
 #define HOT_CHECK_ROWS_INIT HOT_SIZED(hot_check_rows)
 
-/* Compares each volume with what its row says: whether its signals are likely, given those of the other volumes. The
- * signals of all volumes are a Gaussian process over b-value and direction, with the covariance of tissues that lie at
- * random; its scales are fitted. An order of the volumes that is much likelier (rows exchanged, shifted, reversed) is
- * what the table should have been. Flips and permutations of axes make no difference here: hot_check_gradient_table
- * compares those, and its verdict means something only where this one is AGREE or UNSURE.
+/* Compares each volume with its row: the likelihood of its signals given those of the other volumes. The signals of all
+ * volumes are a Gaussian process over b-value and direction, with the covariance of randomly oriented tissues; its
+ * scales are fitted. A much more probable order of the volumes (rows exchanged, shifted, reversed) is reported. Flips
+ * and permutations of axes do not matter here: hot_check_gradient_table compares those, and its verdict is meaningful
+ * only if this one is AGREE or UNSURE.
  *
  * mask: where to look; NULL = all voxels. most: look at so many voxels at most, the brighter ones of a sample; 0 =
  * 2000. result: the caller's. Data with too few directions or voxels are no failure: the verdict is UNSURE. Does not

@@ -5,18 +5,18 @@
 #ifndef HOTFIBER_DWI_H
 #define HOTFIBER_DWI_H
 
-/* Confines the data files that headers name (`data file:` of NRRD, `file:` of MIF) to the header's own folder and what
- * lies below it, by their names and behind all links: a header that names another is refused (HOT_ERROR_FILE). For data
- * of unknown origin. confined: 0 (the default) or 1; it holds from the next call with this context on. */
+/* Confines the data files of headers (`data file:` of NRRD, `file:` of MIF) to the header's folder and its subfolders,
+ * by their names and with all links resolved: a header with a data file elsewhere is refused (HOT_ERROR_FILE). For data
+ * of unknown origin. confined: 0 (the default) or 1; effective from the next call with this context on. */
 HOT_API void hot_context_confine(hot_context *context, int confined);
 HOT_API int hot_context_confined(const hot_context *context);
 
 /* Reads a diffusion data set: NRRD with the NA-MIC keys, NIfTI or MRtrix's MIF ("-" = standard input).
  * bval, bvec: NULL for NRRD. For NIfTI and MIF, FSL's tables; or bval alone: a gradient table of MRtrix, lines of
- * x y z b in scanner axes. Both NULL: MIF's own dw_scheme, else the tables beside the image: NAME.b, NAME.bval and
+ * x y z b in scanner axes. Both NULL: MIF's own dw_scheme, else the tables next to the image: NAME.b, NAME.bval and
  * NAME.bvec, those of BIDS' inheritance, bvals and bvecs in its folder. Volumes of NIfTI and MIF with a b-value above
  * 100 s/mm^2 and no direction (means over the directions) are left out, with a warning. The samples stay in the file's
- * own type in memory; hot_dwi_read converts what is asked for.
+ * type in memory; hot_dwi_read converts the requested ones.
  * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA,
  * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec,
@@ -29,9 +29,9 @@ HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const ch
  * b is 0). signals: volumes x voxels floats in [volume][k][j][i] order (i fastest), in any unit; copied. NaN and values
  * that are not positive are kept, and flagged by the fits.
  * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0, or more than memory can hold; a
- * matrix that is singular or not finite; a space that there is none of), HOT_ERROR_DATA (a b-value that is negative,
- * infinite or no number, a gradient of length 0 with b > 100; the message says which volume), HOT_ERROR_MEMORY. Once
- * made it is only read: several threads may use it, each with a context of its own. */
+ * matrix that is singular or not finite; an unknown space), HOT_ERROR_DATA (a b-value that is negative, infinite or
+ * NaN, a gradient of length 0 with b > 100; the message names the volume), HOT_ERROR_MEMORY. The data set is read-only:
+ * several threads may use it, each with its own context. */
 HOT_API hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                                   const double *gradients, const float *signals, hot_dwi **dwi);
 HOT_API void hot_dwi_destroy(hot_dwi **dwi);
@@ -48,8 +48,8 @@ HOT_API const char *hot_dwi_source(const hot_dwi *dwi);
  * nothing else done (NaN and negative values come through). */
 HOT_API hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals);
 
-/* Shells: groups of volumes of nearly equal b (b <= 50 s/mm^2 is shell 0, the b=0 volumes, when there are any;
- * where there are none, b <= 100, with a note, and b[0] is 0).
+/* Shells: groups of volumes of nearly equal b (b <= 50 s/mm^2 is shell 0, the b=0 volumes; if there are none, b <= 100,
+ * with a note, and b[0] is 0).
  * shell_of[volumes] and b[shells] are owned by the dwi; ascending b. */
 HOT_API size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of);
 /* Whether shell 0 is b=0. */
@@ -65,9 +65,9 @@ HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int 
  * nearest neighbour. One without a position must have the grid's sizes and is taken in its own order. Errors:
  * HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA (elsewhere, empty, other sizes), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask);
-/* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, pieces of less than a
- * twentieth of the largest one dropped, holes filled. All voxels where there is no background: where the dark part
- * loses signal by diffusion like tissue. */
+/* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, without pieces of less than
+ * a twentieth of the largest one, with holes filled. All voxels if there is no background: if the dark part loses
+ * signal by diffusion like tissue. */
 HOT_API hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask);
 /* A mask from memory. inside: one byte per voxel of the grid, i fastest, 0 = outside; copied.
  * Owner: the caller, until hot_mask_destroy. Errors: HOT_ERROR_ARGUMENT (a grid as hot_dwi_create refuses it),
@@ -97,7 +97,7 @@ HOT_API hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi,
                                        hot_noise_model *model, double *share);
 
 /* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: voxels outside
- * stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read slab by slab;
+ * do not change. noise (voxels; may be NULL): the noise's standard deviation. The data are read slab by slab;
  * the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
  * Owner: the caller, until hot_dwi_destroy. Errors as hot_denoise_f32 and hot_dwi_read, and HOT_ERROR_DATA (a mask of
  * other sizes). */
@@ -111,7 +111,7 @@ HOT_API hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, 
 HOT_API hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path);
 
 /* Writes the DWI as NRRD (identity measurement frame, b-value coded in the gradients' lengths), for .nii and .nii.gz as
- * NIfTI + .bval + .bvec beside it, or for .mif, .mif.gz and .mih as MIF with dw_scheme. path "-" = NRRD to standard
+ * NIfTI with .bval and .bvec, or for .mif, .mif.gz and .mih as MIF with dw_scheme. path "-" = NRRD to standard
  * output. */
 HOT_API hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *path);
 

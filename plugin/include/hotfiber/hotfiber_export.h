@@ -1,7 +1,7 @@
 /* Files out (and tensor fields and directions back in). Included by hotfiber.h.
  *
- * Every writer makes the file beside its name and renames it when it is whole: a run that dies leaves no half file.
- * path "-" = standard output where the format can be streamed (NRRD). */
+ * Every writer makes a temporary file and renames it when it is complete: an interrupted call leaves no partial file.
+ * path "-" = standard output, if the format can be streamed (NRRD). */
 /* First of all, so that this header, too, can be included alone. */
 #include <hotfiber/hotfiber.h>
 
@@ -22,18 +22,18 @@ HOT_API hot_status hot_tensor_field_load(hot_context *context, const char *path,
  * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_tensor_field_load_as(hot_context *context, const char *path, const char *content,
                                             hot_tensor_field **field);
-/* What an image file holds: *content is one of these words, or "map" for any other image; static storage. The samples
- * are read where the header does not say it. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT (also where it could be several
- * things), HOT_ERROR_MEMORY. */
+/* The content of an image file: *content is one of these words, or "map" for any other image; static storage. The
+ * samples are read if the header does not tell it. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT (also for an ambiguous
+ * image), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_file_content(hot_context *context, const char *path, const char **content);
 
-/* How an image of spherical harmonics is to be read. */
+/* How to read an image of spherical harmonics. */
 typedef struct hot_sh_options {
     size_t size;       /* sizeof(hot_sh_options) */
     const char *basis; /* "tournier07" (MRtrix; NULL), "descoteaux07" or "descoteaux07_legacy" (DIPY, legacy=False and
                           True; the second is its default) */
     const char *frame; /* the axes that the harmonics are in: "scanner" (RAS; NULL with tournier07), "bvec" (those of
-                          FSL's bvec files, which DIPY takes as they are; NULL with the others) or "image" (i, j, k) */
+                          FSL's bvec files, as in DIPY; NULL with the others) or "image" (i, j, k) */
     const char *content; /* what the file holds, see hot_tensor_field_load_as; NULL = find out, or with basis or frame
                             "sh" */
 } hot_sh_options;
@@ -41,7 +41,7 @@ typedef struct hot_sh_options {
 
 /* Reads the coefficients of an image of real, even spherical harmonics (NIfTI, .mif; one volume each, lmax 2 to 12) as
  * tensors of order lmax, model "sh": hot_fiber_field_find then finds their maxima. Voxels whose coefficients are all 0,
- * or NaN or Inf, have confidence 0. A note in the log says what was taken for granted. With neither basis nor frame
+ * or NaN or Inf, have confidence 0. A note in the log names the assumptions. With neither basis nor frame
  * given, files of tensors are read as hot_tensor_field_load does. options: NULL = defaults. Owner of *field: the
  * caller. Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: basis, frame), HOT_ERROR_FILE, HOT_ERROR_FORMAT,
  * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
@@ -56,8 +56,8 @@ HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, 
 HOT_API hot_status hot_fiber_field_load_as(hot_context *context, const char *path, const char *content,
                                            hot_fiber_field **fibers);
 
-/* An image of any scalar type on a grid of its own (NRRD, NIfTI, MIF), such as a T1 that was taken beside the diffusion
- * data; of several volumes the first. *grid: its geometry; *values: one float per voxel, i fastest, free with
+/* An image of any scalar type on its own grid (NRRD, NIfTI, MIF), such as a T1-weighted image of the same person; of
+ * several volumes the first. *grid: its geometry; *values: one float per voxel, i fastest, free with
  * hot_context_free. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values);
 /* The same with all values: *count of each voxel, side by side. */
@@ -77,12 +77,11 @@ typedef struct hot_export_format {
 
 /* All of them, count of them in *count; static storage. */
 HOT_API const hot_export_format *const *hot_export_formats(size_t *count);
-/* The format of this name, or (name NULL) the one that `path` asks for: a base name that begins with a format's name
- * and ends in one of its suffixes (nfibers.nii.gz), else the first format with such a suffix. NULL
- * when there is none. */
+/* The format of this name, or (name NULL) of `path`: a base name that begins with a format's name and ends in one of
+ * its suffixes (nfibers.nii.gz), else the first format with such a suffix. NULL if there is none. */
 HOT_API const hot_export_format *hot_export_format_find(const char *name, const char *path);
 
-/* What a picture is usually drawn over: the mean of the b=0 volumes (of all volumes when there is no b=0), one float
+/* The default background of pictures: the mean of the b=0 volumes (of all volumes without b=0), one float
  * per voxel of the dwi's grid. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background);
 

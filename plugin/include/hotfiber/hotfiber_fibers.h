@@ -39,7 +39,7 @@ HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_f
  * name: "fa", "md" (mm^2/s) of order-2 tensors of the model adc; of the model fod "afd_total" (the coefficient of
  * degree 0 in orthonormal spherical harmonics), "afd_sum" (the root of the sum of all squared coefficients), "afd_max"
  * (the largest value on the sphere), "nufo" (the number of maxima at least 25 degrees apart that rise above the lowest
- * value, or above 0 where that is negative, by a tenth of what the largest does; at most 5).
+ * value, or above 0 if that is negative, by a tenth of what the largest does; at most 5).
  * Errors: HOT_ERROR_ARGUMENT (name), HOT_ERROR_DATA (tensors of another model or order), HOT_ERROR_MEMORY,
  * HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
  * Source: Raffelt et al. 2012 (AFD); Dell'Acqua et al. 2013 (NuFO). */

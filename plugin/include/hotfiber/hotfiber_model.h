@@ -29,14 +29,12 @@ HOT_API hot_status hot_directions_table_load(hot_context *context, const char *p
  * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre, or the mask has other sizes. */
 HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          hot_response **response, size_t *voxels);
-/* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the middle
- * of what is isotropic, white matter the sharpest single peaks. erode: how many layers of voxels are taken off the mask
- * first; 0: 3, as is usual for a mask of the whole brain, or fewer where the image is thin (a log line says so);
- * HOT_ZERO: none.
- * responses (out): white matter's with lmax (0 = 8), the others of
- * lmax 0; the caller's, until hot_response_destroy; all NULL after a failure. voxels (may be NULL): how many made each.
- * Errors: HOT_ERROR_DATA (no b=0 volume, nothing looks like one of the tissues), HOT_ERROR_MEMORY.
- * Source: Dhollander et al. 2016, 2019. */
+/* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the median
+ * decay of isotropic voxels, white matter the sharpest single peaks. erode: by how many voxels the mask is eroded
+ * first; 0: 3, the default for a mask of the whole brain, or fewer in thin volumes (a note is printed); HOT_ZERO: none.
+ * responses (out): white matter's with lmax (0 = 8), the others of lmax 0; the caller's, until hot_response_destroy;
+ * all NULL after a failure. voxels (may be NULL): how many made each. Errors: HOT_ERROR_DATA (no b=0 volume, nothing
+ * looks like one of the tissues), HOT_ERROR_MEMORY. Source: Dhollander et al. 2016, 2019. */
 HOT_API hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                                  int lmax, int erode, hot_response *responses[3], size_t voxels[3]);
 /* Of a cylindrical diffusion tensor: from its axial and radial diffusivity, mm^2/s, and the signal at b=0, for the
@@ -46,9 +44,9 @@ HOT_API hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi,
 /* Checks whether a response can be one of a fibre (bright across it, dark along it, rising in between, alternating
  * signs, falling with b) and logs a warning for each doubt. warnings (may be NULL): how many. */
 HOT_API hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings);
-/* MRtrix's text format: a row per shell, "# Shells: ..." in a comment, and "# Typical fibre: ..." where the response
- * was estimated: how strong the data's average single fibre is beside it, which is that of the sharpest. path "-" =
- * standard output. */
+/* MRtrix's text format: a row per shell, "# Shells: ..." in a comment, and "# Typical fibre: ..." if the response was
+ * estimated: the strength of the data's typical single fibre relative to the response, which is that of the sharpest.
+ * path "-" = standard output. */
 HOT_API hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path);
 HOT_API void hot_response_destroy(hot_response **response);
 HOT_API size_t hot_response_shells(const hot_response *response);
@@ -62,7 +60,7 @@ HOT_API const double *hot_response_row(const hot_response *response, size_t shel
 HOT_API double hot_response_noise(const hot_response *response);
 HOT_API hot_status hot_response_set_noise(hot_response *response, double noise);
 
-/* What msmt makes of one fibre v of weight 1. */
+/* The model msmt's tensor of one fibre v of weight 1. */
 typedef enum hot_fit_kernel {
     HOT_KERNEL_RANK1, /* the rank-1 tensor v^(x m): weights are volume fractions, as with fod */
     HOT_KERNEL_DELTA  /* the harmonics of a delta at v up to the order, as MRtrix has it: its form is MRtrix's fODF */
@@ -78,8 +76,8 @@ typedef struct hot_fit_options {
                               nothing without noise; a log line says how much); HOT_ZERO = none */
     int positive;          /* adc: refit voxels whose diffusivity is negative somewhere, so that it is not */
     int weighted;          /* adc: signal-weighted least squares (0 or 1) or plain (HOT_ZERO) */
-    int estimate_s0;       /* adc: ln S0 is estimated together with the tensor (1), from all volumes, instead of taken
-                              as the mean b=0 signal (0) */
+    int estimate_s0;       /* adc: 1: ln S0 is estimated together with the tensor, from all volumes; 0: S0 is the mean
+                              b=0 signal */
     const hot_response *const *tissues; /* msmt: the responses of isotropic tissues (grey matter, CSF), at most
                               HOT_TISSUES_MAX - 1; NULL = one as of free water */
     size_t tissue_count;
@@ -93,16 +91,16 @@ typedef struct hot_fit_options {
 #define HOT_FIT_OPTIONS_INIT HOT_SIZED(hot_fit_options)
 
 /* Fits the model in every voxel of the mask, slab by slab. Voxels that cannot be fitted (NaN, no b=0 signal ...) are
- * flagged: their confidence is 0 and their values 0. dwi, mask: kept as they are; of equal sizes. options: NULL =
+ * flagged: their confidence is 0 and their values 0. dwi, mask: not changed; of equal sizes. options: NULL =
  * defaults; its response is copied. Owner of *field: the caller, until hot_tensor_field_destroy; NULL after a failure.
  * Errors: HOT_ERROR_ARGUMENT (model, order), HOT_ERROR_DATA (sizes differ, no b=0 volume, too few directions, a
  * response without a shell), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of
  * threads, same result. */
 HOT_API hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                         const hot_fit_options *options, hot_tensor_field **field);
-/* The diffusion tensor as FA and MD are taken from it: model adc of order 2, ln S0 and tensor by weighted least
- * squares, from the b=0 volumes and the shells up to b_max (s/mm^2, to 5 %; 1500 is usual). Where these do not
- * determine a tensor the next shells are used as well, and a log line says so. Owner of *field: the caller. Errors as
+/* The diffusion tensor for FA and MD: model adc of order 2, ln S0 and tensor by weighted least squares, from the b=0
+ * volumes and the shells up to b_max (s/mm^2, to 5 %; typically 1500). If these do not determine a tensor, the next
+ * shells are used as well, with a note. Owner of *field: the caller. Errors as
  * hot_tensor_field_fit. */
 HOT_API hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                             double b_max, hot_tensor_field **field);

@@ -17,8 +17,8 @@ typedef enum hot_phantom_layout {
     HOT_PHANTOM_MIXTURE
 } hot_phantom_layout;
 
-/* What a fibre is made of. d: `axial`; v: its intra-axonal fraction. Dispersed fibres consist of parts of many
- * orientations: by Watson's distribution except in HOT_TISSUE_ZEPPELIN. */
+/* The compartments of a fibre. d: `axial`; v: its intra-axonal fraction. Dispersed fibres have many orientations: by
+ * Watson's distribution except in HOT_TISSUE_ZEPPELIN. */
 typedef enum hot_phantom_tissue {
     /* one axially symmetric tensor: `axial` and `radial` */
     HOT_TISSUE_ZEPPELIN = 0,
@@ -36,17 +36,17 @@ typedef enum hot_phantom_tissue {
  * intra-axonal fraction; grey matter, free water, and the noise's standard deviation. */
 enum { HOT_PHANTOM_MAP = 12 };
 
-/* What the voxels of one row contain. A range with equal ends is that value in every voxel. */
+/* The contents of the voxels of one row. A range with equal ends is that value in every voxel. */
 typedef struct hot_phantom_condition {
     int fibers;              /* 0 ... 3 */
     double angle[2];         /* 2 or 3 fibres: range of the angle between every two of them, degrees */
     double fraction[2];      /* 2 or 3 fibres: range of the first fibre's share of the fibres' volume; the others have
-                                equal shares of what is left */
+                                equal shares of the rest */
     /* no fibre: diffusivities, mm^2/s; even voxels of the row have the first, odd the second */
     double isotropic[2];
 } hot_phantom_condition;
 
-/* What to make. Zero (or NULL) takes the default of every field. The seed is the context's. */
+/* Options of a phantom. Zero (or NULL) is the default of every field. The seed is the context's. */
 typedef struct hot_phantom_options {
     size_t size;             /* sizeof(hot_phantom_options) */
     hot_phantom_layout layout;
@@ -94,12 +94,12 @@ typedef struct hot_phantom hot_phantom;
 HOT_API const hot_phantom_condition *hot_phantom_default_conditions(size_t *count);
 
 /* Makes the data and their truth. Signals: S = S0 (sum_i f_i <exp(-b g^T D_i g)> + f_iso exp(-b D_iso)), the mean <>
- * over the dispersed orientations, D_i axially symmetric (of other tissues: the sum of what the fibre is made of).
+ * over the dispersed orientations, D_i axially symmetric (for other tissues: the sum over the fibre's compartments).
  * Voxels of a mixture without fibres are grey matter, CSF (a quarter each) or both in any proportion. With noise
  * sqrt((S + n1)^2 + n2^2), n normal with sigma = S0 / SNR (Gudbjartsson and Patz 1995). The same options and seed give
  * the same numbers for any number of threads.
  * `options` may be NULL. Owner: the caller, until hot_phantom_destroy.
- * Errors: HOT_ERROR_ARGUMENT (a range or size that makes no sense; message says which), HOT_ERROR_MEMORY. */
+ * Errors: HOT_ERROR_ARGUMENT (an invalid range or size, named in the message), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom);
 HOT_API void hot_phantom_destroy(hot_phantom **phantom);
 
@@ -107,7 +107,7 @@ HOT_API void hot_phantom_destroy(hot_phantom **phantom);
 HOT_API const hot_dwi *hot_phantom_dwi(const hot_phantom *phantom);
 /* The true directions, three per voxel at most, of length volume fraction. Owned by the phantom. */
 HOT_API const hot_fiber_field *hot_phantom_truth(const hot_phantom *phantom);
-/* HOT_PHANTOM_MAP values per voxel, voxel by voxel in the order of the data: what else is known of it, its fibres in
+/* HOT_PHANTOM_MAP values per voxel, voxel by voxel in the order of the data: the rest of its truth, its fibres in
  * the order of the truth. Owned by the phantom. */
 HOT_API const float *hot_phantom_tissue_map(const hot_phantom *phantom);
 /* The standard deviation of the noise in slice k (the mean, where it varies along the first axis). */

@@ -8,13 +8,13 @@
 typedef struct hot_run_options {
     size_t size;          /* sizeof(hot_run_options) */
     const char *input;    /* DWI file; hot_run_compute does not use it */
-    const char *bval, *bvec; /* for NIfTI; NULL = beside it */
+    const char *bval, *bvec; /* for NIfTI; NULL = next to it */
     const char *mask;     /* mask file; NULL = estimated */
     const char *response; /* response file; NULL = estimated */
     double axial_diffusivity, radial_diffusivity; /* > 0: response from them (mm^2/s), the axial one the larger */
     const char *output;   /* directory to make */
     int force;            /* replace the result of an earlier run */
-    /* What the steps take; NULL = defaults. Only read, and needed during the call alone. A response in memory goes into
+    /* Options of the steps; NULL = defaults. Read only during the call. A response in memory goes into
      * fit->response; it is copied. peaks->method: one of hot_peaks_method_name; NULL = "signal" with the model fod,
      * else "maxima". peaks->mask is not used. signal: of the method signal; its max_fibers is that of peaks */
     const hot_fit_options *fit;
@@ -22,38 +22,37 @@ typedef struct hot_run_options {
     const hot_signal_find_options *signal;
     /* instead of a file; copied */
     const hot_mask *mask_in_memory;
-    /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too. Where that takes
-     * more than noise out of the signals their angular shape is put back; if in most voxels, a warning says so and the
-     * data are used as they came */
+    /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too. If that removes
+     * more than noise from a voxel, its angular shape is restored; if in most voxels, the original data are used, with
+     * a warning */
     int denoise;
     /* Which files the run leaves, beside report.json: names of hot_run_output_name separated by commas, or the sets
      * "default" (NULL: these), "all" (every file of version 0.1) and "maps" */
     const char *outputs;
     /* A run in parts: part 1 ... parts finds the fibres in that share of the mask's voxels and leaves the file
      * part-<part>-of-<parts>.nrrd in the folder `output`. With merge (the folder of all parts) and the same options a
-     * run takes them from there, and its files are byte by byte those of a whole run. What is learned from the data is
-     * learned from all of them by each, unless `learned` has it; with denoise all of
-     * them are denoised by each. */
+     * run loads them, and its files are byte by byte those of a whole run. Each part learns from all data, unless
+     * `learned` is given; with denoise each part denoises all data. */
     int part, parts;
     const char *merge;
     const char *record; /* a text that is kept in the part: hot_run_parts_record; NULL = none */
     int report; /* 1: report.html is made, too (hot_run_report), and b0.nii.gz, which it draws on */
-    /* learn: a file to be made of what a run with these options learns from the whole volume (mask, noise, check of
-     * the gradients, responses, priors); nothing else is done, and output is not used. learned: such a file, of the
-     * same data and options but for mask and response, which are in it: the run, or the part, learns nothing, and its
-     * results are byte by byte the same. Refused with other data or options (HOT_ERROR_DATA). */
+    /* learn: a file to write the model of a run with these options to (mask, noise, check of the gradients, responses,
+     * priors); nothing else is done, and output is not used. learned: such a file, of the same data and options except
+     * mask and response, which it contains: the run, or the part, does not learn, and its results are byte by byte the
+     * same. Refused with other data or options (HOT_ERROR_DATA). */
     const char *learn, *learned;
-    /* 1: what is learned and found is kept in the folder <output>.resume until the output is complete, so that the same
-     * call goes on where a process was killed. Tensors are fitted again. Refused where an earlier run with other data
-     * or options has left the folder (HOT_ERROR_DATA). Not for parts or merges. */
+    /* 1: the model and finished results are kept in the folder <output>.resume until the output is complete, so that
+     * after a kill the same call continues from there. Tensors are fitted again. Refused if the folder is of a run with
+     * other data or options (HOT_ERROR_DATA). Not for parts or merges. */
     int resume;
-    /* Bytes of memory that the run may take; 0 = 60 % of what is free. Data for which that is too little stay in their
-     * file (packed ones: in a file of what they unpack to, which has no name and lies beside the output), and slices of
-     * them are in memory at a time. Results are the same. What is kept for each voxel of the grid is in memory. */
+    /* Memory limit of the run in bytes; 0 = 60 % of the free memory. Larger data are processed out of core: they stay
+     * in their file (compressed ones in an unlinked file of their unpacked samples in the output's folder), and some
+     * slices are in memory at a time. Results are the same. Values kept for each voxel of the grid are in memory. */
     size_t memory;
     /* 1: a table whose rows are in another order than the volumes, or whose directions explain nothing
-     * (hot_check_volume_rows), is used all the same, with a warning; 0: such a run fails (HOT_ERROR_DATA), and
-     * hot_context_parameter names this option. Anything else that the volumes contradict is a warning */
+     * (hot_check_volume_rows), is used with a warning; 0: such a run fails (HOT_ERROR_DATA), and hot_context_parameter
+     * names this option. Other contradictions between table and volumes are warnings */
     int force_table;
 } hot_run_options;
 #define HOT_RUN_OPTIONS_INIT HOT_SIZED(hot_run_options)
@@ -68,11 +67,10 @@ typedef struct hot_run_result {
     double seconds;
 } hot_run_result;
 
-/* Reads, fits, finds, writes all the files of a run directory. No incomplete directory is ever left: it is written
- * beside its final name and renamed at the end. result may be NULL. Errors: those of hot_run_compute, and
- * HOT_ERROR_FILE. Where options do not go together hot_context_parameter names the one at fault: method, max_fibers,
- * threshold, min_angle, min_amplitude, starts, shift, sigma, noise_model, response,
- * diffusivities, known_b0, positive, outputs. */
+/* Reads, fits, finds, writes all the files of a run directory. It never leaves an incomplete directory: it writes under
+ * a temporary name and renames at the end. result may be NULL. Errors: those of hot_run_compute, and HOT_ERROR_FILE. If
+ * options do not go together, hot_context_parameter names the one at fault: method, max_fibers, threshold, min_angle,
+ * min_amplitude, starts, shift, sigma, noise_model, response, diffusivities, known_b0, positive, outputs. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
 
 /* The text that was given as `record` to the part that is first in a folder of all parts; "" = none. Free *record with
@@ -82,15 +80,15 @@ HOT_API hot_status hot_run_parts_record(hot_context *context, const char *folder
 /* The same of a file of hot_run_options.learn. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_run_learned_record(hot_context *context, const char *path, char **record);
 
-/* One HTML page, of 5 MB at most, about a finished run: what came in, settings, pictures of the fibres and maps,
+/* One HTML page, of 5 MB at most, about a finished run: inputs, settings, pictures of the fibres and maps,
  * histograms, warnings, a paragraph for a paper. It needs neither network nor scripts nor other files.
- * folder: that of the run, which is only read; what it does not hold is left out, and the page says so. background: an
+ * folder: that of the run, which is only read; missing files are left out and listed. background: an
  * image below the fibres; NULL = the folder's b0.nii.gz or fa.nii.gz, or the lengths of the fibres. path: the page.
  * Errors: HOT_ERROR_FILE (no report.json; a background that cannot be read; the page cannot be written),
- * HOT_ERROR_FORMAT, HOT_ERROR_DATA (the background lies elsewhere), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+ * HOT_ERROR_FORMAT, HOT_ERROR_DATA (the background is elsewhere), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_run_report(hot_context *context, const char *folder, const char *background, const char *path);
 
-/* What comes out of the whole job, in memory. */
+/* The results of a run, in memory. */
 typedef struct hot_run_fields {
     hot_mask *mask;            /* where it was computed */
     hot_response *response;    /* model fod; else NULL */
@@ -99,17 +97,15 @@ typedef struct hot_run_fields {
     hot_signal_maps maps;      /* method signal: probabilities and more; else all NULL */
 } hot_run_fields;
 
-/* The whole job on data in memory: mask, response, fit, directions, with the defaults of hot_run; no file is read but
- * those that the options name, and none is written. A pipeline that has arrays makes them a hot_dwi with
- * hot_dwi_create, calls this, and takes the arrays out with hot_fiber_field_peaks, hot_fiber_field_counts,
- * hot_tensor_field_values and hot_mask_bytes.
- * dwi: kept as it is; volumes without a signal (zeros or NaN in all of the head) are left out, with a warning.
- * options: input, bval, bvec, output, outputs and force are not used; NULL = defaults. fields:
- * filled, the caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL.
- * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre),
- * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with a
- * context of its own; one hot_dwi may serve them all. */
+/* A run on data in memory: mask, response, fit, directions, with the defaults of hot_run. It reads only the files that
+ * the options name, and writes none. To run on arrays, make a hot_dwi with hot_dwi_create, call this, and get the
+ * results with hot_fiber_field_peaks, hot_fiber_field_counts, hot_tensor_field_values and hot_mask_bytes. dwi: not
+ * changed; volumes without a signal (zeros or NaN in all of the head) are left out, with a warning. options: input,
+ * bval, bvec, output, outputs and force are not used; NULL = defaults. fields: filled, the caller's until
+ * hot_run_fields_free; all NULL after a failure. result: may be NULL. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no
+ * b=0 volume, too few directions, an empty mask, no voxel of one fibre), HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or
+ * response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED (hot_context_options.stop, .progress,
+ * hot_context_cancel). Several threads at once, each with its own context; they may share a hot_dwi. */
 HOT_API hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
                                    hot_run_fields *fields, hot_run_result *result);
 HOT_API void hot_run_fields_free(hot_run_fields *fields);

@@ -25,7 +25,7 @@ typedef struct hot_signal_find_options {
 /* Samples of the posterior of all voxels: hot_signal_samples_save. */
 typedef struct hot_signal_samples hot_signal_samples;
 
-/* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
+/* Results other than the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
  * without keep_maps). */
 typedef struct hot_signal_maps {
     hot_context *context;  /* that has filled it; NULL: nothing is there */
@@ -38,25 +38,24 @@ typedef struct hot_signal_maps {
     float *width;          /* tau, rad^2: how much wider than the response the fibres are */
     uint8_t *flags;        /* HOT_VOXEL_ bits */
     hot_noise_model noise_model; /* as used */
-    hot_signal_priors population; /* what was learned */
+    hot_signal_priors population; /* the learned priors */
     int max_fibers;
     float *cone;           /* max_fibers per voxel: half angle, degrees, of the cone about each fibre that holds its
                               direction with 95 % */
     float *cone_axes;      /* 6 max_fibers per voxel: the semi-axes of the ellipse that does, the larger first: vectors
                               across the fibre whose lengths are half angles in degrees */
     float *fraction_sd;    /* max_fibers per voxel: standard deviation of each fibre's volume fraction */
-    float *isotropic, *free_water; /* volume fractions of what is isotropic beside the fibres, without free water, and
-                              of free water; with the fibres' they add to 1. One shell does not tell one from the
-                              other */
+    float *isotropic, *free_water; /* volume fractions of the isotropic compartment, without free water, and
+                              of free water; with the fibres' they add to 1. One shell does not separate the
+                              two */
     float *noise_sd;       /* the voxel's own standard deviation of the noise, in the unit of the signals */
-    hot_signal_samples *samples; /* NULL unless asked for */
+    hot_signal_samples *samples; /* NULL unless requested */
 } hot_signal_maps;
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
- * hotfiber/signal.h), with priors that are learned from a sample of the voxels; one fibre at most, with a log line,
- * where there are fewer than 12 directions. Lengths are volume fractions: relative to the average single fibre where
- * the response was estimated, to the response where it comes from elsewhere. A given noise far from what the data show
- * is remarked on.
+ * hotfiber/signal.h), with priors that are learned from a sample of the voxels; at most one fibre, with a note, with
+ * fewer than 12 directions. Lengths are volume fractions: relative to the typical single fibre if the response was
+ * estimated, else to the response. A given noise far from the data's gives a warning.
  * response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean b=0
  * signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.
