@@ -1,7 +1,7 @@
 # Whether CUDA backends are built, and for which GPUs.
 #   HOTFIBER_CUDA=AUTO  for the GPUs of this machine; none without nvcc or without a GPU
-#   HOTFIBER_CUDA=ON    machine code for Hopper, and PTX that every GPU from Ampere on compiles for itself
-# CMAKE_CUDA_ARCHITECTURES takes precedence over both.
+#   HOTFIBER_CUDA=ON    machine code for Hopper, and PTX that other GPUs from Ampere on compile at run time
+# CMAKE_CUDA_ARCHITECTURES overrides both.
 set(HOT_HAVE_CUDA OFF)
 if(HOTFIBER_CUDA STREQUAL "OFF" OR NOT HOTFIBER_CUDA)
   return()

@@ -36,7 +36,7 @@ if(HOTFIBER_WERROR)
 endif()
 # Hardening: an overflow of an array on the stack, or of one whose size the compiler knows, ends the program; tables of
 # functions are read-only after the start; programs are loaded at any address. Sanitizers check all that themselves and
-# know nothing of the fortified functions, which need the optimizer.
+# do not know the fortified functions, which need the optimizer.
 option(HOTFIBER_HARDENED "Stack protector, fortified functions, read-only relocations, programs at any address" ON)
 set(hot_cuda_hardened "")
 set(HOT_HARDENED "") # which of these: what tests/build/elf.py is to find

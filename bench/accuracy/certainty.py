@@ -1,17 +1,16 @@
 #!/usr/bin/python3
-"""Is what the method signal says of its certainty true? P(k), cones and fractions on phantoms of known tissue.
+"""Calibration of the method signal: P(k), cones and fractions on phantoms of known tissue.
 
     bench/accuracy/certainty.py [--hotfiber FILE] [--seed N] [--seeds N] [--only TEXT] [--size X,Y,Z] [--jobs N]
 
 Mixtures as in tissue.py, 2,000 voxels each (--size 40,40,10: 16,000), the response from the same data. Calibration:
-mean of |P(k) said - share right| over ten bins; in brackets what a P(k) that is exactly right would show in as many
-voxels (their binomial scatter), which is no error of the method. Cones: of fibres in voxels whose number is right, the
-share within the circle, and its standard error, for 1, 2 and 3 fibres; fibres of a voxel err together, and count as
-they do. Fractions: mean, its standard error and standard deviation of what was found less the truth, for 1, 2 and 3
-fibres; of the free water likewise. "all": the voxels of all tissues and seeds of an acquisition. The last lines count
-what is beyond the targets, and what of it by more than two standard errors (P(k): by more than the scatter). With
-several seeds (N, N + 1000, ...) a cell is that of all voxels of the seeds but for P(k), which is their mean. Needs
-python3-nibabel, python3-numpy."""
+mean of |P(k) - share right| over ten bins; in brackets the binomial scatter of a perfect P(k) for the same number of
+voxels. Cones: of fibres in voxels with the right number, the share within the circle, and its standard error, for 1, 2
+and 3 fibres; the standard error accounts for the correlation within a voxel. Fractions: mean, its standard error and
+standard deviation of the error, for 1, 2 and 3 fibres; of the free water likewise. "all": the voxels of all tissues and
+seeds of an acquisition. The last lines count cells beyond the targets, and those by more than two standard errors
+(P(k): by more than the scatter). With several seeds (N, N + 1000, ...) a cell pools all voxels, except for P(k), the
+mean. Needs python3-nibabel, python3-numpy."""
 import argparse
 import functools
 import multiprocessing

@@ -285,7 +285,7 @@ def main():
     parser.add_argument("--right", action="store_true")
     parser.add_argument("--simulated", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="every miss, with what was said")
+    parser.add_argument("--list", action="store_true", help="every miss, with its message")
     parser.add_argument("-o", help="the tables, in Markdown")
     asked = parser.parse_args()
     jobs = [(os.path.abspath(asked.folder), name, seed, "right" if asked.right else asked.faults)

@@ -5,17 +5,17 @@
                              [--dipy PYTHON] [--jobs N] [-o FILE.md]
 
 Every case is a mixture of `hotfiber phantom`: 15 % of the voxels without a fibre, 40, 35 and 10 % with one, two and
-three; dispersion 0-20 degrees, grey matter and CSF beside the fibres, weights .4-1, sigma from .7 to 1.3 times its
-mean.
+three; dispersion 0-20 degrees, grey matter and CSF in addition to the fibres, weights .4-1, sigma from .7 to 1.3 times
+its mean.
 Every tool estimates its response from the same data and gets all shells that it can use. A voxel is solved when the
-number of fibres is right and each is within 15 degrees. hotfiber runs with its defaults, beside the slow reference of
-its model (bench/accuracy/hierarchical.py); of MRtrix and DIPY each row is the best of all relative and absolute
-thresholds, chosen by the score itself, which favours them. Calibration: mean over voxels of
+number of fibres is right and each is within 15 degrees. hotfiber runs with its defaults, compared with the slow
+reference of its model (bench/accuracy/hierarchical.py); of MRtrix and DIPY each row is the best of all relative and
+absolute thresholds, chosen by the score itself, which favours them. Calibration: mean over voxels of
 |P(k) said - share right| in ten bins of the largest P.
 
-Results are kept per case and tool in --folder (JSON), so that an interrupted run goes on where it was; -o writes the
-page from what is there. DIPY needs a Python that has it (--dipy venv/bin/python), as a newer one than Debian's is
-meant. --quick: a few small cases. Needs mrtrix3, python3-nibabel, python3-numpy, python3-scipy."""
+Results are kept per case and tool in --folder (JSON), so that an interrupted run resumes; -o writes the page from the
+finished cases. DIPY needs a Python that has it (--dipy venv/bin/python): a newer version than Debian's. --quick: a few
+small cases. Needs mrtrix3, python3-nibabel, python3-numpy, python3-scipy."""
 import argparse
 import contextlib
 import functools
@@ -350,7 +350,7 @@ ten bins. Standard error of one figure: .015 to .025. Bold: the best of its row.
 
 
 def summary(results, names):
-    """Each of hotfiber's rows beside the best of the other tools."""
+    """Each of hotfiber's rows compared with the best of the other tools."""
     peer = ("MRtrix", "DIPY")
     lines = ["", "| hotfiber's row | cases above the best of MRtrix and DIPY | mean gain | largest loss |",
              "| --- | --- | --- | --- |"]

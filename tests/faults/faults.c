@@ -1,11 +1,11 @@
 /* To be preloaded: lets one call of the system fail. HOT_FAULT=NAME:N is the N-th call of that name, counted from 1;
  * HOT_FAULT=all:0 lets none fail, "most" does not count those for memory besides. HOT_FAULT_COUNT names a file that
- * gets the numbers of calls when the program ends. What a program says (to standard output and error) is left alone, so
- * that it can speak of what happened. Calls count from main() on, with HOT_FAULT_LATER from the first attempt to open
- * "/hot_fault_begin". HOT_FAULT_ONLY=WORD: only those on behalf of libraries with that word in their names. "malloc" is
- * every way to ask for memory, but not what libraries ask for that crash or exit without (Teem, fonts, drawing,
- * OpenMP). "finish" is what fclose() asks for: the last of a stream in memory, which glibc closes well without.
- * With HOT_FAULT_TRACE standard error gets the callers of the call that fails, and those of a crash. */
+ * gets the numbers of calls when the program ends. Writes to standard output and error never fail, so that the program
+ * can report errors. Calls count from main() on, with HOT_FAULT_LATER from the first attempt to open
+ * "/hot_fault_begin". HOT_FAULT_ONLY=WORD: only calls by libraries with that word in their names. "malloc" is every
+ * allocation, except those of libraries that crash or exit without memory (Teem, fonts, drawing, OpenMP). "finish" is
+ * the allocation of fclose() for a stream in memory, whose failure glibc ignores. With HOT_FAULT_TRACE standard error
+ * gets the callers of the call that fails, and those of a crash. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>

@@ -17,7 +17,7 @@ FAULTS = os.path.join(BUILD, "lib", "libhot_faults.so")
 FULL = bool(os.environ.get("HOT_TEST_FULL"))
 MOST = 1000 if FULL else 3  # calls of one name, spread over all of them
 COMMON = ["--quiet", "--threads", "1", "--device", "cpu"]
-# may not occur at all, depending on what is read and written
+# may not occur at all, depending on input and output
 RARE = ("openat", "opendir", "mkdir", "fread", "fopen", "fwrite", "fclose", "read", "pread", "pwrite", "mmap", "close")
 
 
@@ -130,12 +130,12 @@ command("run with a page", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--rep
         ("fwrite", "fclose", "malloc", "finish"))
 command("paged run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--memory", "64k", *model],
         ("open", "read", "pread", "pwrite", "write", "mmap", "malloc"))
-command("run that can go on", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--resume", *model],
+command("resumable run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--resume", *model],
         ("open", "openat", "mkdir", "write", "fopen", "fread", "fwrite", "fclose", "rename", "fsync", "malloc"),
         may_stay="./result.resume", again=True)
 command("learn", ["learn", "-i", "../dwi.nii.gz", "-o", "model.json", *model],
         ("open", "write", "close", "fsync", "rename", "malloc"), earlier=["model.json"])
-command("run with what was learned", ["run", "--learned", "../model.json", "-i", "../dwi.nii.gz", "-o", "result"],
+command("run with a model", ["run", "--learned", "../model.json", "-i", "../dwi.nii.gz", "-o", "result"],
         ("open", "fopen", "fread", "read", "malloc"))
 command("part", ["run", "-i", "../dwi.nii.gz", "-o", "parts", "--part", "1/2", "--learned", "../model.json"],
         ("open", "mkdir", "write", "fwrite", "fclose", "fsync", "rename", "malloc"))

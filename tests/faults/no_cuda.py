@@ -35,6 +35,6 @@ for number, what in ((100, "no device"), (2, "out of memory"), (46, "busy"), (71
         for device in ("cuda", "cuda:1"):
             done = call(environment, "run", "-i", "dwi.nrrd", "-o", "gpu", "--device", device, "--quiet")
             check(done.returncode == 1 and done.stderr.count("\n") == 1 and not os.path.exists("gpu") and
-                  "no GPU that CUDA can use was found" in done.stderr, "%s, asked for: %d %s" % (
+                  "no GPU that CUDA can use was found" in done.stderr, "%s, explicit: %d %s" % (
                       what, done.returncode, done.stderr))
 end()

@@ -65,7 +65,7 @@ if not SANITIZED:
           before=lambda: resource.setrlimit(resource.RLIMIT_STACK, (small, small)),
           env={**os.environ, "OMP_STACKSIZE": "256k"})
     check(content("stack") == whole, "a stack of 256 KB: the same bytes")
-    # address space: where memory ends one line says so. OpenBLAS's own threads ask for ever where they get no memory.
+    # address space: out of memory gives one line. OpenBLAS's own threads retry forever without memory.
     for limit in (64, 128, 256, 512):
         done = call(*learns, "m%d" % limit, "--quiet", "--threads", "1",
                     env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

@@ -1,4 +1,4 @@
-"""Ends programs that sleep for good. What only waits for a processor, on a busy machine, is left alone."""
+"""Ends programs that sleep forever, but not those that wait for a processor on a busy machine."""
 import collections
 import os
 import pathlib

@@ -5,23 +5,22 @@ execute the changed line until one of them fails.
                                      [--only WORD] [--tests REGEX] [--configure OPTIONS] [--cuda] [--list] [--again]
                                      [--unconfined]
 
-The folder (build-mutants) holds a copy of the sources and two builds of it: `build-coverage` (gcov), which gives for
-each test the lines that it executes and its time, and `build`, in which mutants are compiled. Each of --jobs workers
-has a copy of the second and shows it to its programs under the path of the first. A mutant is
-    killed        by a test that fails, crashes, takes five times its usual processor time or sleeps for ever
+The folder (build-mutants) contains a copy of the sources and two builds of it: `build-coverage` (gcov), for the lines
+and the time of each test, and `build`, in which mutants are compiled. Each of --jobs workers has a copy of the second
+build, mounted at the path of the original. A mutant is
+    killed        by a test that fails, crashes, takes five times its usual processor time or sleeps forever
     survived      all tests that execute the line pass: named with file, line, before and after
     equivalent    the same object code with the same flags, or excused in equivalent.txt: not counted
     unbuildable   does not compile: not counted
     uncovered     no test executes the line: not counted, but named
     undecided     a test had not ended after an hour, though it was not asleep: not counted
-No verdict depends on how busy the machine is. Mutants are drawn until --count of them are killed or have survived.
-Verdicts go to results-N.jsonl in the folder; the same command goes on from there, so that a run can be done in slices
-(--minutes); with --again it judges those that survived once more, after tests were added. Status 1: fewer than 90 %
-were killed.
+No verdict depends on the machine's load. Mutants are drawn until --count of them are killed or have survived. Verdicts
+are appended to results-N.jsonl in the folder; the same command continues from there, so that a run can be split
+(--minutes); --again judges survivors once more, after tests were added. Status 1: fewer than 90 % were killed.
 
-Sources are all C files of kernels, plugin and viz; --cuda adds CUDA, on a machine with a GPU. Programs with a fault may
-delete files, kill processes or ask for all memory: as root they run in a mount and process namespace of their own and
-can write to the folder alone; --unconfined does without, and without workers."""
+Sources are all C files of kernels, plugin and viz; --cuda adds CUDA, on a machine with a GPU. Faulty programs may
+delete files, kill processes or allocate all memory: as root they run in separate mount and process namespaces and can
+only write to the folder; --unconfined disables that, and workers."""
 import argparse
 import collections
 import concurrent.futures
@@ -42,7 +41,7 @@ import asleep
 import mutate
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# They build or install a copy of their own, or read the sources: no library with a fault is run by them.
+# They build or install another copy, or read the sources: they run no library with a fault.
 APART = re.compile(r"style_|abi_|build_|mutants|promises$|fuzz_(long|coverage)|cli_(package|install|release|guides|"
                    r"bids_validator|symbols|help|cohort|slurm)|module_(scirun|symbols|example)|"
                    r"python_(docs|site|wheel|torch|gpu|declarations)")
@@ -62,8 +61,8 @@ cd "$2" && shift 2 && exec "$@"
 # A worker sees its own copy of the sources and their build where the builds' files say that they are.
 WORKER = 'mount --make-rprivate / && mount --bind "$1" "$2" && shift 2 && exec "$@"'
 
-# A launcher of the compiler for `coverage`: only what is tested is instrumented, and of the variants for several
-# instruction sets, which share their sources, the one that this machine uses.
+# A compiler launcher for `coverage`: only tested code is instrumented, and of the variants for several instruction
+# sets, which share their sources, only the one that this machine uses.
 INSTRUMENT = """
 for source; do :; done
 source=${source#%s/}
@@ -98,7 +97,7 @@ class Tree:
                 return -1
 
     def names(self):
-        """What git has or would have, or, where there is no git, whatever lies here beside what was built."""
+        """The files that git has or would add; without git, all files except build folders."""
         try:
             listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=self.source,
                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
@@ -148,7 +147,7 @@ class Tree:
         for name in names:
             to, new = self.copy / name, (self.source / name).read_bytes()
             to.parent.mkdir(parents=True, exist_ok=True)
-            if not to.exists() or to.read_bytes() != new:  # times of what is the same stay: little is built again
+            if not to.exists() or to.read_bytes() != new:  # unchanged files keep their times: little is built again
                 to.write_bytes(new)
                 to.chmod((self.source / name).stat().st_mode)
         for path in list(self.copy.rglob("*")):  # what is gone
@@ -167,7 +166,7 @@ class Tree:
                 options = [*options, "-DCMAKE_C_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
             words = ["cmake", "-G", "Ninja", "-S", self.copy, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options,
                      *self.given.configure.split()]
-            done = build / "configured.txt"  # ninja configures again by itself when it has to
+            done = build / "configured.txt"  # ninja configures again if necessary
             if not done.exists() or done.read_text() != str(words):
                 if self.call(*words):
                     sys.exit("the copy cannot be configured: see %s" % self.log)
@@ -456,7 +455,7 @@ def work(tree, given, results, end):
         what = mutate.describe(mutant, tree.texts[mutant["file"]])
         if what not in kept:
             if time.monotonic() > end:
-                print("time is up; the same command goes on", flush=True)
+                print("time is up; the same command continues", flush=True)
                 return
             begin = time.monotonic()
             verdict, killer = tree.judge(mutant)
@@ -491,7 +490,7 @@ def start_workers(tree, given):
 
 
 def report(tree, given, results):
-    """Of those before the first that is not judged yet: what is judged beyond it is what was judged fast."""
+    """Of those before the first pending one, because verdicts beyond it favour the fast ones."""
     kept, number, named = results.read(), collections.Counter(), collections.defaultdict(list)
     for mutant in mutate.draw(given.seed, tree.texts):
         if not re.search(given.only, mutant["file"]):

@@ -39,7 +39,7 @@ def tokens(text):
 
 
 def numbers(word):
-    """What a number may become: doubled, halved, one more, one less, another sign, last digit, exponent."""
+    """The mutations of a number: doubled, halved, one more, one less, another sign, last digit, exponent."""
     if re.match(r"0[xX]", word):
         digits, suffix = re.fullmatch(r"(.*?)([uUlL]*)", word).groups()
         return [] if "." in word or "p" in word.lower() else [hex(int(digits, 16) ^ 1) + suffix]
@@ -99,7 +99,7 @@ def swaps(text, found, i):
 
 
 def sites(text):
-    """{line: {kind: [(offset, before, after)]}}; what is put in has no more lines than what it replaces."""
+    """{line: {kind: [(offset, before, after)]}}; a replacement has at most as many lines as the original."""
     found, lines = tokens(text), {}
     starts = [0] + [m.end() for m in re.finditer("\n", text)]
 

@@ -1,5 +1,5 @@
-"""mutants.py on a project of three functions whose tests see, do not see, and do not call what is changed: each verdict
-is the right one, a run goes on where it stopped, and the same seed draws the same mutants."""
+"""mutants.py on a project of three functions whose tests detect, miss, and do not execute a change: verdicts are right,
+an interrupted run resumes, and the same seed draws the same mutants."""
 import collections
 import json
 import os
@@ -55,7 +55,7 @@ results = pathlib.Path("mutants/results-5.jsonl")
 some = results.read_text().splitlines()
 output = run(12)
 rows = [json.loads(line) for line in results.read_text().splitlines()]
-check(results.read_text().splitlines()[:len(some)] == some and len(rows) > len(some), "a run does not go on")
+check(results.read_text().splitlines()[:len(some)] == some and len(rows) > len(some), "a run does not resume")
 lines = {name: range(*where) for name, where in (("largest", (6, 14)), ("unseen", (15, 20)), ("uncalled", (21, 25)))}
 verdicts, excuses = collections.defaultdict(collections.Counter), 0
 for row in rows:
@@ -80,7 +80,7 @@ check(len(re.findall(r"^survived +\d", again, re.M)) == len(survived) > 0, "judg
 check({json.loads(line)["what"] for line in results.read_text().splitlines()} == {row["what"] for row in rows},
       "judged again, other mutants are there")
 
-# What sleeps for good is ended; what works, or waits for a processor, is not.
+# Programs that sleep forever are ended; those that work, or wait for a processor, are not.
 asleep.SAMPLES, asleep.EVERY = 20, .05
 for command, wanted in ((["sleep", "100000"], ["hung"]),
                         ([sys.executable, "-c", "print(flush=True)\nwhile True:\n    pass"], [])):

@@ -1,11 +1,10 @@
 """Every sentence of a public header that promises something has a test. promises.txt has a row for each: a checksum of
-the sentence, the tests that try it, its first words. A sentence that is new or has changed fails here, so that its test
-is looked at again; then
+the sentence, its tests, its first words. A new or changed sentence fails here, so that its test is reviewed; then
 
     python3 tests/promises/promises.py --update
 
-puts it into the list with the tests of the row that it replaces, or `none`. The check fails for a test that does not
-exist, and says how many sentences have none."""
+adds it to the list with the tests of the row that it replaces, or `none`. The check fails for a test that does not
+exist, and prints the number of sentences without one."""
 import hashlib
 import os
 import pathlib
@@ -94,7 +93,7 @@ def main():
     for name in sorted({name for tests in rows for name in tests.split(",")} - known) if build else []:
         failures += 1
         print("tests/promises/promises.txt: there is no test %s" % name)
-    print("%d sentences promise something, %d have no test of their own" % (len(rows), rows.count("none")))
+    print("%d sentences promise something, %d have no test" % (len(rows), rows.count("none")))
     return failures > 0
 
 

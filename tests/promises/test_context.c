@@ -1,4 +1,4 @@
-/* What context.h and status.h promise: messages and parameters, memory, who calls back and when. */
+/* The promises of context.h and status.h: messages and parameters, memory, callbacks and their threads. */
 #include <pthread.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void test_callbacks(void)
     hot_context_destroy(&context);
     hot_context_destroy(&plain);
     CHECK(in_other_thread == 0, "%d calls back from another thread", in_other_thread);
-    CHECK(allocations > 0 && releases == allocations, "%d taken, %d given back", allocations, releases);
+    CHECK(allocations > 0 && releases == allocations, "%d allocated, %d freed", allocations, releases);
 }
 
 static void test_messages(hot_context *context)

@@ -1,5 +1,5 @@
-/* What hotfiber_dwi.h promises of data in memory: shells, b-values at their limits, gradients, orders, masks, noise,
- * frames, files written and read again. */
+/* The promises of hotfiber_dwi.h about data in memory: shells, b-values at their limits, gradients, orders, masks,
+ * noise, frames, files written and read again. */
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>

@@ -1,5 +1,6 @@
-/* What hotfiber_fibers.h, hotfiber_export.h and hotfiber_model.h promise of fields in memory and in files: order and
- * signs of directions, segments and surfaces in mm, tensors and responses written and read again, phantoms' signals. */
+/* The promises of hotfiber_fibers.h, hotfiber_export.h and hotfiber_model.h about fields in memory and in files: order
+ * and signs of directions, segments and surfaces in mm, tensors and responses written and read again, phantoms'
+ * signals. */
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -188,7 +189,7 @@ static void test_glyphs(hot_context *context)
         }
         CHECK(n == 3 || volume > 0, "voxel %d is turned inside out: %g", n, volume);
     }
-    /* radii 1 ... 40 without 4: the 95th percentile lies between 37 and 40 */
+    /* radii 1 ... 40 without 4: the 95th percentile is between 37 and 40 */
     CHECK(.45 * 2 / scale >= 37 && .45 * 2 / scale <= 40, "mm per unit: %g, .9 mm are %g", scale, .9 / scale);
     free(p);
     hot_glyphs_destroy(&glyphs);

@@ -1,5 +1,5 @@
-/* What hot_fiber_field_find promises: how many fibres, which methods take what, voxels that have none, what a fod's
- * default is, masks, threads. And what hot_fiber_field_fod_amplitude, hot_tensor_field_fit do with voxels. */
+/* The promises of hot_fiber_field_find: number of fibres, options of the methods, voxels without fibres, defaults for
+ * fod, masks, threads; and the voxels of hot_fiber_field_fod_amplitude and hot_tensor_field_fit. */
 #include <hotfiber/hotfiber.h>
 
 #include "threads.h"

@@ -1,5 +1,5 @@
-/* What symtensor.h, directions.h, sshopm.h and lowrank.h promise: bounds of sizes, what NULL and zeros mean, signs,
- * orders of results, thresholds just missed and just met, tensors that are none. */
+/* The promises of symtensor.h, directions.h, sshopm.h and lowrank.h: bounds of sizes, NULL and zeros, signs, orders of
+ * results, thresholds just missed and just met, invalid tensors. */
 #include <hotfiber/directions.h>
 #include <hotfiber/lowrank.h>
 #include <hotfiber/symtensor.h>
@@ -10,7 +10,7 @@ enum { ORDER = 6, TERMS = 28, COUNT = 40 };
 
 static const double degree = 57.295779513082321;
 
-/* sum of w (v.x)^order as a packed tensor; added to what is there */
+/* sum of w (v.x)^order as a packed tensor; added to the output */
 static void add_power(int order, double w, const double v[3], double *tensor)
 {
     const size_t terms = hot_symtensor_count(order, 3);
@@ -161,7 +161,7 @@ static void test_directions(hot_context *context)
         CHECK(find(context, &t, ORDER, tensor, directions, &found) == HOT_OK, "tiny");
         CHECK(found == (lower ? 1 : 2), "a maximum of %g: %d", lower ? 1e-8 : .02, found);
     }
-    /* the number: 0 = 3; four are there, the three longest are given; 1 to 16 */
+    /* the number: 0 = 3; of four the three longest are returned; 1 to 16 */
     double four[45] = {0};
     const double d1[3] = {.57735026918962576, .57735026918962576, .57735026918962576};
     add_power(8, 1, x, four), add_power(8, .9, y, four), add_power(8, .8, z, four), add_power(8, .7, d1, four);

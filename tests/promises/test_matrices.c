@@ -1,5 +1,5 @@
-/* What tridiag.h, heev.h, fit.h, msmt.h, contract.h, fem.h and cpd.h promise: tolerances just kept, what is read and
- * what is not, sizes of 0 and beyond the bounds, matrices that are none among others. */
+/* The promises of tridiag.h, heev.h, fit.h, msmt.h, contract.h, fem.h and cpd.h: tolerances just kept, the elements
+ * that are read, sizes of 0 and beyond the bounds, invalid matrices among others. */
 #include <float.h>
 
 #include <hotfiber/contract.h>
@@ -16,7 +16,7 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- tridiag ---------------------------------------------------------------------------------------------------- */
 
-/* Eigenvalues of the matrix with a on the diagonal and b beside it, ascending. */
+/* Eigenvalues of the matrix with diagonal a and off-diagonal b, ascending. */
 static double toeplitz(int n, double a, double b, int number)
 {
     return a - 2 * fabs(b) * cos((number + 1) * pi / (n + 1));
@@ -29,7 +29,7 @@ static void test_tridiag(hot_context *context)
     int64_t found[3];
     for (int m = 0; m < 3; m++)
         for (int i = 0; i < STRIDE; i++)
-            a[m][i] = i < N ? 3 : NAN, b[m][i] = i + 1 < N ? -1.5 : NAN; /* what lies behind is not read */
+            a[m][i] = i < N ? 3 : NAN, b[m][i] = i + 1 < N ? -1.5 : NAN; /* the rest is not read */
     a[1][7] = INFINITY;
     for (int first = 0; first < N; first += 7)
         for (int last = first; last < N; last += 5) {
@@ -50,7 +50,7 @@ static void test_tridiag(hot_context *context)
     CHECK(hot_tridiag_f64(context, NULL, N, 3, a[0], b[0], STRIDE, values[0], N, NULL) == HOT_OK, "all");
     CHECK(hot_tridiag_f64(context, NULL, N, 1, a[0], b[0], STRIDE, alone, N, NULL) == HOT_OK, "alone");
     CHECK(memcmp(alone, values[0], sizeof alone) == 0 && memcmp(alone, values[2], sizeof alone) == 0,
-          "beside a matrix with Inf other bits");
+          "next to a matrix with Inf other bits");
     CHECK(hot_tridiag_f64(context, NULL, N, 1, a[0], b[0], N - 1, alone, N, NULL) == HOT_ERROR_ARGUMENT, "stride");
     CHECK(hot_tridiag_f64(context, NULL, 0, 3, a[0], b[0], 0, values[0], 0, found) == HOT_OK && found[2] == 0, "n = 0");
     CHECK(hot_tridiag_f64(context, NULL, N, 0, NULL, NULL, N, NULL, N, NULL) == HOT_OK, "none");

@@ -1,5 +1,5 @@
-/* What hotfiber_model.h, hotfiber_signal.h and hotfiber_run.h promise of a whole phantom whose truth is known: tensors,
- * fractions, tissues and noise in their units; what is flagged; the same for any number of threads. */
+/* The promises of hotfiber_model.h, hotfiber_signal.h and hotfiber_run.h on a phantom with known truth: tensors,
+ * fractions, tissues and noise in their units; flags; the same results for any number of threads. */
 #include <hotfiber/hotfiber.h>
 
 #include "threads.h"
@@ -208,7 +208,7 @@ static void test_repeats(hot_context *context)
     CHECK(hot_mask_create(context, hot_dwi_grid(dwi), inside, &mask) == HOT_OK &&
               hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response) == HOT_OK &&
               hot_response_shells(response) == sizeof response_b / sizeof *response_b, "response");
-    for (int way = 0; way < 3; way++) { /* as it is; repeated; repeated, but for one bit of a voxel of the mask */
+    for (int way = 0; way < 3; way++) { /* original; repeated; repeated with one bit changed in a voxel of the mask */
         hot_dwi *made = NULL;
         hot_fiber_field *fibers = NULL;
         hot_signal_maps maps;
@@ -269,7 +269,7 @@ static void test_other_mask(hot_context *context, const hot_phantom *phantom)
     hot_mask_destroy(&mask);
 }
 
-/* A signal that rises by a known part over the scan; a volume that is there twice. */
+/* A signal that rises by a known part over the scan; a repeated volume. */
 static void test_findings(hot_context *context, const hot_phantom *phantom, const hot_mask *mask)
 {
     const hot_dwi *dwi = hot_phantom_dwi(phantom);

@@ -25,7 +25,7 @@ static void give_back(void *user, void *memory)
     free(memory);
 }
 
-/* A function that needs `name` and got NULL for it fails and says so. */
+/* A function that needs `name` fails with NULL for it, and names it. */
 #define NEEDS(name, call) \
     do { \
         hot_context_fail(context, HOT_ERROR_DATA, "before"); \

@@ -1,5 +1,4 @@
-/* What signal.h promises: exact fits without noise, which volume belongs to which shell, what zeros and NULL mean, what
- * is flagged, units, threads. */
+/* The promises of signal.h: exact fits without noise, shells of volumes, zeros and NULL, flags, units, threads. */
 #include <hotfiber/signal.h>
 #include <hotfiber/symtensor.h>
 
@@ -90,7 +89,7 @@ static void test_exact(hot_context *context)
         CHECK_NEAR(sum, 1, 1e-5, "probabilities add up to %g", sum);
         const float *p = out.probability[n];
         for (int k = 0; k < 4; k++)
-            CHECK(k == fibers[n] || p[k] <= p[fibers[n]], "voxel %d: %d is likelier", n, k);
+            CHECK(k == fibers[n] || p[k] <= p[fibers[n]], "voxel %d: %d is more probable", n, k);
         CHECK(out.residual[n] < .2f && out.margin[n] >= 0, "voxel %d: residual %g, margin %g", n,
               (double)out.residual[n], (double)out.margin[n]);
         for (int f = 0; f < 3; f++) {

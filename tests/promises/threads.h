@@ -1,5 +1,5 @@
-/* Contexts that count what is allocated, so that a call that keeps memory is seen without a sanitizer; and "results do
- * not depend on the number of threads": a call is made with 1, 2, 3 and 7 of them. */
+/* Contexts that count allocations, so that leaks show without a sanitizer; and "results do not depend on the number of
+ * threads": calls with 1, 2, 3 and 7 threads. */
 #ifndef HOT_TESTS_THREADS_H
 #define HOT_TESTS_THREADS_H
 

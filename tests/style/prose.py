@@ -10,6 +10,8 @@ import re
 import sys
 
 LIMIT = 1.0
+# Not there yet: these may only come down.
+LIMITS = {"docs": 2.1, "tests": 1.7, "README.md": 9.6}
 FOLDERS = ("bench", "cmake", "docs", "kernels", "plugin", "sample_data", "tests", "viz")
 SKIP = ("tests/style/prose.py", "tests/style/terms.py", "tests/fuzz/corpus", "docs/releases/")
 C_LIKE = (".c", ".h", ".inc", ".cc", ".cpp", ".cu", ".cuh", ".S", ".glsl", ".vert", ".frag", ".comp")
@@ -179,7 +181,7 @@ def main():
     for name, (words, turns) in rates.items():
         rate = 1000 * turns / max(words, 1)
         # A page of 500 words may have one.
-        bad = turns > max(1, LIMIT * words / 1000)
+        bad = turns > max(1, LIMITS.get(name, LIMIT) * words / 1000)
         wrong += bad
         print(f"{name}: {turns} turns in {words} words, {rate:.1f} per 1,000{' (too many)' if bad else ''}")
     if not given and len(files) < 100:

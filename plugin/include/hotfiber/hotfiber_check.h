@@ -74,8 +74,8 @@ typedef struct hot_check_rows {
     size_t size;                      /* sizeof(hot_check_rows), set by the caller */
     hot_check_rows_verdict verdict;   /* beyond AGREE: the table is wrong */
     size_t voxels, volumes;           /* that were compared */
-    double z;                         /* log-likelihood of the signals above that with directions permuted within shells,
-                                         in standard deviations of that; and per voxel, nats */
+    double z;                         /* log-likelihood of the signals minus that with directions permuted within
+                                         shells, in standard deviations of the latter; and per voxel, nats */
     double gain;
     size_t series;                    /* the volume from which on all are brighter or darker than before: series that
                                          were joined; 0 = none */
