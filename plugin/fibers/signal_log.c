@@ -59,8 +59,8 @@ hot_status hot_signal_log_noise(hot_context *context, const hot_dwi *dwi, const 
     seen = fmax(seen, least);
     if (seen > far_off * given)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "the noise was given as %.3g, but %s about %.3g: with too little noise fibres are seen that "
-                        "are none", given, where, seen);
+                        "the noise was given as %.3g, but %s about %.3g: with too little noise, spurious fibres are "
+                        "found", given, where, seen);
     else if (given > far_off * seen && !options->denoised)
         hot_context_log(context, HOT_LOG_WARNING,
                         "the noise was given as %.3g, but %s about %.3g: with too much noise fibres are missed", given,
@@ -72,21 +72,20 @@ void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learn
 {
     const hot_signal_priors *p = &learned->population;
     hot_context_log(context, HOT_LOG_NOTE,
-                    "learned from %zu voxels: %.0f, %.0f, %.0f, %.0f %% have 0 to 3 fibres; width %.2g +- %.2g; "
-                    "water %.2g +- %.2g and %.2g +- %.2g of the signal beside them; noise %.2g of the b=0 volumes'",
-                    learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
-                    p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1], p->noise);
+                    "priors from %zu voxels: %.0f/%.0f/%.0f/%.0f %% with 0/1/2/3 fibres; noise %.2g of the b=0 "
+                    "volumes'", learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2],
+                    100 * p->share[3], p->noise);
     if (typical < 1)
-        hot_context_log(context, HOT_LOG_NOTE, "fractions are relative to the average single fibre of the data, %.2g "
-                        "of the response, which is that of the sharpest", typical);
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "fractions are relative to the typical single fibre (%.2g of the response)", typical);
     if (learned->sampled < MIN_SAMPLED)
         hot_context_log(context, HOT_LOG_NOTE,
-                        "%zu voxel%s to learn from: the priors stay near wide ones that suit any data",
-                        learned->sampled, learned->sampled == 1 ? " is little" : "s are few");
+                        "%zu voxel%s to learn from: the priors stay near their wide defaults", learned->sampled,
+                        learned->sampled == 1 ? " is too few" : "s are few");
     if (p->recovered < min_recovered)
         hot_context_log(context, HOT_LOG_NOTE,
-                        "the data hardly tell how many fibres there are: %.0f %% of voxels simulated from what was "
-                        "learned get their own number; in doubt it is the smaller one (--probability)",
+                        "the data hardly determine the number of fibres: it is right in %.0f %% of voxels simulated "
+                        "from the priors; doubtful voxels get the smaller number (see the map probability)",
                         100 * p->recovered);
 }
 

@@ -134,7 +134,7 @@ works("phantom", "-o", "faint.nii.gz", "--truth", "faint.nrrd", "--layout", "mix
       "--snr", 8, "--directions", 20, "--seed", 3)
 for name, doubts in (("faint", 1), ("rician", 0)):
     done = works("run", "-i", f"{name}.nii.gz", "-o", "doubts", "--force")
-    for words in ("100 voxels are few to learn from", "hardly tell how many fibres"):
+    for words in ("100 voxels are few to learn from", "hardly determine the number of fibres"):
         check(done.stderr.count(words) == doubts, f"{name}: {done.stderr}")
 
 # A noise that cannot be.
