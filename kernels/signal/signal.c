@@ -16,6 +16,14 @@ static const hot_backends backends = {
     .device_arrays = 1,
 };
 
+static int all_positive(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(values[i] > 0 && isfinite(values[i])))
+            return 0;
+    return 1;
+}
+
 /* Deviations, shares and ratios are positive. */
 static hot_status check_population(hot_context *context, const hot_signal_options *options,
                                    hot_signal_priors *population)
@@ -24,23 +32,18 @@ static hot_status check_population(hot_context *context, const hot_signal_option
     hot_status status = hot_options_read(context, "hot_signal_priors", options->population, population);
     const hot_signal_priors *p = population;
     const double positive[] = {p->width[1], p->isotropic[1], p->water[1], p->ln_diffusivity[1],
-                               p->ln_diffusivity_none[1], p->spread, p->noise, p->noise_freedom};
+                               p->ln_diffusivity_none[1], p->spread, p->noise, p->noise_freedom,
+                               p->evidence_scale, p->certainty};
     const double finite[] = {p->width[0], p->isotropic[0], p->water[0], p->ln_diffusivity[0],
                              p->ln_diffusivity_none[0]};
-    int fine = 1;
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
-        fine = fine && positive[i] > 0 && isfinite(positive[i]);
+    int fine = all_positive(positive, sizeof positive / sizeof *positive) && all_positive(p->share, 4) &&
+               all_positive(p->near[0], HOT_SEPARATIONS) && all_positive(p->near[1], HOT_SEPARATIONS) && p->fan >= 0 &&
+               p->fan <= 1;
     for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
         fine = fine && isfinite(finite[i]);
-    fine = fine && p->evidence_scale > 0 && isfinite(p->evidence_scale) && p->fan >= 0 && p->fan <= 1 &&
-           p->certainty > 0 && isfinite(p->certainty);
     for (int k = 0; k < 4; k++)
         fine = fine && isfinite(p->evidence_shift[k]) && p->cone_growth[k] >= 0 && p->cone_growth[k] <= 1 &&
-               p->share[k] > 0 && isfinite(p->share[k]) &&
                p->told[k] >= 0 && p->told[k] <= (p->fan > 0 ? 6 : 4) * k + 3;
-    for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
-        fine = fine && p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] > 0 &&
-               isfinite(p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS]);
     if (status == HOT_OK && !fine)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means and shifts are finite, its "
                                 "deviations, shares, scale, certainty, ratios and noise positive, its fan 0 to 1 "

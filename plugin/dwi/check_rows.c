@@ -14,8 +14,7 @@
 #include "gather.h"
 #include "scheme.h"
 
-enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, VOLUMES_MAX = 400, SURE_STEPS = 4, SURE_SWAPS = 8 };
-static const double bright = 0.7;      /* voxels with at least this share of the median's mean are used */
+enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */
 static const double dark_slices = 0.03; /* with more of them directions may explain little for that */
@@ -36,66 +35,6 @@ static void say(words *to, const char *format, ...)
     va_end(arguments);
     if (length > 0)
         to->length += (size_t)length < to->room - to->length ? (size_t)length : to->room - to->length - 1;
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const float l = *(const float *)left, r = *(const float *)right;
-    return l < r ? -1 : l > r;
-}
-
-/* The brighter voxels of a sample of the mask, divided by their mean over the volumes; volumes without any signal are
- * left out. */
-static hot_status take_signals(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
-                               hot_rows *rows)
-{
-    const size_t all = dwi->volumes, sample = 2 * most, step = (all + VOLUMES_MAX - 1) / VOLUMES_MAX;
-    size_t *voxel = hot_context_alloc(context, sample, sizeof *voxel);
-    const size_t count = voxel ? hot_mask_sample(mask, sample, voxel) : 0;
-    float *signals = hot_context_alloc(context, count + 1, all * sizeof *signals);
-    float *mean = hot_context_alloc(context, 2 * count + 1, sizeof *mean), *sorted = mean + count;
-    rows->number = hot_context_alloc(context, all, sizeof *rows->number);
-    rows->signals = hot_context_alloc(context, count + 1, all * sizeof *rows->signals);
-    rows->level = hot_context_alloc(context, count + 1, sizeof *rows->level);
-    rows->slice = hot_context_alloc(context, count + 1, sizeof *rows->slice);
-    hot_status status = voxel && signals && mean && rows->number && rows->signals && rows->slice &&
-                                rows->level ? HOT_OK : HOT_ERROR_MEMORY;
-    if (status == HOT_OK && count > 0)
-        status = hot_dwi_read_list(context, dwi, voxel, count, signals);
-    if (status != HOT_OK)
-        goto cleanup;
-    rows->volumes = rows->voxels = 0;
-    for (size_t v = 0; v < all; v += step) {
-        size_t lit = 0;
-        for (size_t x = 0; x < count; x++)
-            lit += signals[x * all + v] != 0 && isfinite(signals[x * all + v]);
-        if (10 * lit > count)
-            rows->number[rows->volumes++] = v;
-    }
-    const size_t n = rows->volumes;
-    for (size_t x = 0; x < count; x++) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += (double)signals[x * all + rows->number[i]];
-        mean[x] = sum > 0 && isfinite(sum) ? (float)(sum / (double)n) : 0;
-        sorted[x] = mean[x];
-    }
-    qsort(sorted, count, sizeof *sorted, by_size);
-    const float least = count ? (float)bright * sorted[count / 2] : 0;
-    for (size_t x = 0; x < count; x++) {
-        if (!(mean[x] > 0) || mean[x] < least || rows->voxels == most)
-            continue;
-        rows->level[rows->voxels] = mean[x];
-        rows->slice[rows->voxels] = voxel[x] / (dwi->grid.size[0] * dwi->grid.size[1]);
-        float *y = rows->signals + rows->voxels++ * n;
-        for (size_t i = 0; i < n; i++)
-            y[i] = signals[x * all + rows->number[i]] / mean[x];
-    }
-cleanup:
-    hot_context_free(context, mean);
-    hot_context_free(context, signals);
-    hot_context_free(context, voxel);
-    return status;
 }
 
 typedef struct by_b { double b; size_t at; } by_b;
@@ -370,6 +309,59 @@ static hot_status say_odd(words *text, words *remedy, const hot_dwi *dwi, const 
     return status;
 }
 
+/* The certain steps as an explanation. levels: of the list, volumes with the signal of another b-value. */
+static void say_steps(const hot_dwi *dwi, const hot_rows *rows, const size_t *order, const size_t *list, size_t levels,
+                      const hot_rows_step *step, size_t steps, words *text, words *remedy, hot_check_rows *result)
+{
+    char separator[3] = "";
+    if (levels)
+        say_levels(text, rows, order, list, levels), strcpy(separator, ": ");
+    for (size_t s = 0; s < steps; s++, strcpy(separator, "; ")) {
+        say(text, "%s", separator);
+        say(remedy, "%s", s ? "; then " : remedy->length ? "; " : "");
+        say_shift(text, remedy, dwi, rows, step + s);
+        if (result->verdict != HOT_CHECK_ROWS_ORDER) /* two directions may be the volumes' own fault */
+            result->verdict = step[s].kind == HOT_ROWS_SWAP && !levels ? HOT_CHECK_ROWS_VOLUMES : HOT_CHECK_ROWS_ORDER;
+    }
+}
+
+/* Volumes that look like another row's direction, in a table that explains the others. */
+static void say_moved(const hot_rows *rows, const size_t *order, words *text, words *remedy, hot_check_rows *result)
+{
+    size_t moved = 0;
+    say(text, "volumes that look like another row's direction: ");
+    for (size_t r = 0; r < rows->volumes; r++)
+        if (order[r] != r && moved++ < 8)
+            say(text, "%s%zu", moved > 1 ? ", " : "", rows->number[r]);
+    say(text, " (%zu in all): their rows are in another order", moved);
+    say(remedy, "%suse the table that belongs to these volumes", remedy->length ? "; " : "");
+    result->verdict = HOT_CHECK_ROWS_VOLUMES;
+}
+
+/* Whether the directions belong to the volumes, if they explain the signals hardly better than permuted ones. */
+static hot_status judge_directions(const hot_rows *rows, int explained, words *text, words *remedy,
+                                   hot_check_rows *result)
+{
+    double sensitivity, limit, dark = 0;
+    hot_status status = hot_rows_sensitivity(rows, &sensitivity, &limit);
+    if (status == HOT_OK)
+        status = hot_rows_dark_slices(rows, &dark);
+    if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z &&
+        dark < dark_slices) {
+        say(text, "these directions do not belong to these volumes: permuted at random they explain the signals as "
+            "well");
+        say(remedy, "%suse the table that belongs to these volumes", remedy->length ? "; " : "");
+        result->verdict = HOT_CHECK_ROWS_FOREIGN;
+    } else if (explained && result->verdict == HOT_CHECK_ROWS_UNSURE) {
+        result->verdict = HOT_CHECK_ROWS_AGREE;
+    } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
+        snprintf(result->text, sizeof result->text, "whether the directions belong to the volumes cannot be told "
+                 "from %zu voxels: %s", rows->voxels, dark < dark_slices ?
+                 "too few directions, too little anisotropy or too much noise" : "too many slices lost signal");
+    }
+    return status;
+}
+
 /* The verdict of the search. */
 static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model *models, size_t *order,
                         const hot_rows_step *step, size_t steps, int ended, words *text, words *remedy,
@@ -387,19 +379,9 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
     const int explained = result->z > z_min && result->gain > z_gain;
     const int certain = steps > 0 && is_certain(rows, step, steps, ended, explained);
     const int explains = after > z_gain && after > z_min * deviation;
-    char separator[3] = "";
     const size_t before = text->length;
     if (certain && (explains || levels > 0)) {
-        if (levels)
-            say_levels(text, rows, order, list, levels), strcpy(separator, ": ");
-        for (size_t s = 0; s < steps; s++, strcpy(separator, "; ")) {
-            say(text, "%s", separator);
-            say(remedy, "%s", s ? "; then " : remedy->length ? "; " : "");
-            say_shift(text, remedy, dwi, rows, step + s);
-            if (result->verdict != HOT_CHECK_ROWS_ORDER) /* two directions may be the volumes' own fault */
-                result->verdict = step[s].kind == HOT_ROWS_SWAP && !levels ? HOT_CHECK_ROWS_VOLUMES
-                                                                           : HOT_CHECK_ROWS_ORDER;
-        }
+        say_steps(dwi, rows, order, list, levels, step, steps, text, remedy, result);
     } else if (levels > 0) {
         say_levels(text, rows, order, list, levels);
         say(text, table_is_sorted(rows) ? ": the table is sorted by b-value, the volumes are not"
@@ -407,32 +389,9 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
         say(remedy, "%suse the table in the order of the volumes in the file", remedy->length ? "; " : "");
         result->verdict = HOT_CHECK_ROWS_ORDER;
     } else if (steps > 0 && explained) {
-        size_t moved = 0;
-        say(text, "volumes that look like another row's direction: ");
-        for (size_t r = 0; r < n; r++)
-            if (order[r] != r && moved++ < 8)
-                say(text, "%s%zu", moved > 1 ? ", " : "", rows->number[r]);
-        say(text, " (%zu in all): their rows are in another order", moved);
-        say(remedy, "%stake the table that belongs to these volumes", remedy->length ? "; " : "");
-        result->verdict = HOT_CHECK_ROWS_VOLUMES;
+        say_moved(rows, order, text, remedy, result);
     } else if (!explained || result->z < foreign_z) {
-        double sensitivity, limit, dark = 0;
-        status = hot_rows_sensitivity(rows, &sensitivity, &limit);
-        if (status == HOT_OK)
-            status = hot_rows_dark_slices(rows, &dark);
-        if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z &&
-            dark < dark_slices) {
-            say(text, "these directions do not belong to these volumes: permuted at random they explain the signals as "
-                "well");
-            say(remedy, "%stake the table that belongs to these volumes", remedy->length ? "; " : "");
-            result->verdict = HOT_CHECK_ROWS_FOREIGN;
-        } else if (explained && result->verdict == HOT_CHECK_ROWS_UNSURE) {
-            result->verdict = HOT_CHECK_ROWS_AGREE;
-        } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
-            snprintf(result->text, sizeof result->text, "whether the directions belong to the volumes cannot be told "
-                     "from %zu voxels: %s", rows->voxels, dark < dark_slices ?
-                     "too few directions, too little anisotropy or too much noise" : "too many slices lost signal");
-        }
+        status = judge_directions(rows, explained, text, remedy, result);
     } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
         result->verdict = HOT_CHECK_ROWS_AGREE;
     }
@@ -506,6 +465,26 @@ static hot_status compare(hot_context *context, const hot_dwi *dwi, hot_rows *ro
     return status;
 }
 
+/* Leaves out volumes that were computed from others, and names them. Returns their number. */
+static size_t leave_out_computed(const hot_dwi *dwi, hot_rows *rows, const char *const *kind, words *text,
+                                 words *remedy, hot_check_rows *result)
+{
+    size_t computed = 0;
+    for (size_t i = rows->volumes; i-- > 0;) {
+        if (!kind[i])
+            continue;
+        say(text, "%svolume %zu is %s, no measurement, and its row says b=%.0f", computed++ ? "; " : "",
+            rows->number[i], kind[i], rows->b[i]);
+        say(remedy, computed > 1 ? "; and volume %zu" : "leave out volume %zu with the %s", rows->number[i],
+            entries(dwi, 0));
+        if (result->row)
+            result->row[rows->number[i]] = -1;
+        leave_out(rows, i);
+        result->verdict = HOT_CHECK_ROWS_VOLUMES;
+    }
+    return computed;
+}
+
 hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
                                  hot_check_rows *result)
 {
@@ -524,7 +503,7 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
     words text = {result->text, sizeof result->text, 0}, remedy = {result->remedy, sizeof result->remedy, 0};
     hot_status status = hot_mask_take(context, &mask, &dwi->grid, &whole);
     if (status == HOT_OK)
-        status = take_signals(context, dwi, mask, most ? most : VOXELS, &rows);
+        status = hot_rows_read(context, dwi, mask, most ? most : VOXELS, &rows);
     if (status == HOT_OK)
         status = take_rows(context, dwi, &rows);
     if (status == HOT_OK)
@@ -532,19 +511,8 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
     kind = status == HOT_OK ? hot_context_calloc(context, rows.volumes + 1, sizeof *kind) : NULL;
     if (status == HOT_OK)
         status = kind ? hot_rows_computed(&rows, kind) : HOT_ERROR_MEMORY;
-    size_t computed = 0;
-    for (size_t i = rows.volumes; status == HOT_OK && i-- > 0;)
-        if (kind[i]) {
-            say(&text, "%svolume %zu is %s, no measurement, and its row says b=%.0f", computed++ ? "; " : "",
-                rows.number[i], kind[i], rows.b[i]);
-            say(&remedy, computed > 1 ? "; and volume %zu" : "leave out volume %zu with the %s", rows.number[i],
-                entries(dwi, 0));
-            if (result->row)
-                result->row[rows.number[i]] = -1;
-            leave_out(&rows, i);
-            result->verdict = HOT_CHECK_ROWS_VOLUMES;
-        }
-    if (computed && status == HOT_OK) {
+    const size_t computed = status == HOT_OK ? leave_out_computed(dwi, &rows, kind, &text, &remedy, result) : 0;
+    if (computed) {
         free_rows(&rows);
         status = take_rows(context, dwi, &rows);
         if (status == HOT_OK)

@@ -88,6 +88,10 @@ typedef struct hot_rows_step {
 hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order,
                            hot_rows_step step[HOT_ROWS_STEPS], size_t *steps, int *ended);
 
+/* Reads the brighter voxels of a sample of `most` voxels of the mask, divided by their mean over the volumes, without
+ * volumes that have no signal. The caller frees number, signals, level and slice of rows, also after an error. */
+hot_status hot_rows_read(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most, hot_rows *rows);
+
 /* Volumes that are computed ones (mean, trace, ADC): kind[v] names what each is, NULL = it is none. Takes gram. */
 hot_status hot_rows_computed(const hot_rows *rows, const char **kind);
 
