@@ -208,8 +208,11 @@ class Tree:
             resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
             resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
             pathlib.Path("/proc/self/oom_score_adj").write_text("1000")  # before anything else on the machine
-            if group:  # a new session is scheduled as a new group: it is to yield as this one does
-                pathlib.Path("/proc/self/autogroup").write_text(group)
+            if group not in (None, "0"):  # a new session is scheduled as a new group: it is to yield as this one does
+                try:
+                    pathlib.Path("/proc/self/autogroup").write_text(group)
+                except OSError:  # Linux lets only root write it more often than ten times a second
+                    pass
         process = subprocess.Popen(["nice", "-n", self.given.nice, *command], cwd=where, env=variables, stdout=output,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
                                    preexec_fn=restrained)
