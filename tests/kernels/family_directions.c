@@ -9,23 +9,9 @@
 
 #include <hotfiber/symtensor.h>
 
-/* The most tensors of `count` that may differ from brute force: one in a thousand does at most, as grid.h says, and the
- * number in a sample is Poisson's: more is less likely than one in a million. */
-static size_t most_of(size_t count)
-{
-    const double mean = (double)count / 1000;
-    double term = exp(-mean), above = 1 - term;
-    size_t most = 0;
-    while (above > 1e-6 && most < count) {
-        term *= mean / (double)++most;
-        above -= term;
-    }
-    return most;
-}
-
 /* Whether the maximum at v (as long as its value) is separated from higher points by a valley deeper than 2 % of the
  * largest value: whether all points of a half sphere that are reached from it through points not lower by more are no
- * higher than it. Only maxima with shallower valleys may be missed. */
+ * higher than it. Others are hardly ever missed (docs/known-issues.md). */
 static int stands_out(int order, const float *tensor, const float *v, double largest)
 {
     enum { POINTS = 4000 };
@@ -76,9 +62,9 @@ static int is_level(int order, const float *tensor, const float *v)
     return sqrt(slope) <= 8 * order * 0x1p-24 * sum;
 }
 
-/* Crossings, by scan or by many starts: few tensors differ from brute force (HOT_TEST_FULL=1 tries 20,000), in maxima
- * that hardly stand out, and in places that are level to rounding. The reference is computed once for all backends and
- * both ways, which have the same crossings. */
+/* Crossings, by scan or by many starts: at most one tensor in a thousand differs from brute force, as grid.h says
+ * (HOT_TEST_FULL=1 tries 20,000), in maxima that hardly stand out, and in places that are level to rounding. The
+ * reference is computed once for all backends and both ways, which have the same crossings. */
 static void check_crossings(check_run *run, int order, double sigma, size_t size, size_t starts)
 {
     enum { KNOWN = 32 };
@@ -150,7 +136,8 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
                                "a direction of %g among %g is no maximum", form_length(ours + 3 * j),
                                form_length(ours));
         }
-        const size_t allowed = most_of(size);
+        /* a small sample spreads more */
+        const size_t allowed = size < 1000 ? 1 : size / 1000 + (size < 20000 ? 2 : 0);
         if (size >= 20000)
             printf("  %s: %zu of %zu tensors differ, %zu miss a maximum\n", name, bad, size, missed);
         CHECK_ITEM(run, first, bad <= allowed, "%zu tensors of %zu differ from brute force, the first is this", bad,

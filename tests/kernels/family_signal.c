@@ -250,8 +250,8 @@ static void check_varied(check_run *run, double b)
 
 /* Turning gradients turns the answer; a unit of the signals that is a power of two changes no bit; another unit, and
  * the order of volumes, round differently. Rounding can move a fit's last step to the other side of its stopping
- * rule: of 80 voxels one or two are then further off than the .1 degree of the others, as two backends are,
- * but far less than the degrees that noise turns a fibre by. */
+ * rule: on a GPU one or two of 80 voxels are then further off than .1 degree, but far less than the degrees that noise
+ * turns a fibre by. On the CPU none of 2,400 was further off than .05. */
 static void check_invariance(check_run *run)
 {
     const size_t count = 80;
@@ -294,7 +294,8 @@ static void check_invariance(check_run *run)
         bad += b.result.found[i] != k || !(form_farthest(k, expected, b.result.directions + 9 * i) <= 1);
         CHECK_ITEM(run, i, c.result.found[i] == k, "%d fibres after scaling, %d before", c.result.found[i], k);
         double angle = form_farthest(k, a.result.directions + 9 * i, c.result.directions + 9 * i);
-        CHECK_ITEM(run, i, !(c.result.found[i] == k) || angle <= 0.5, "%g degrees off after scaling", angle);
+        CHECK_ITEM(run, i, !(c.result.found[i] == k) || angle <= (run->cuda ? 0.5 : 0.1),
+                   "%g degrees off after scaling", angle);
         away += !(angle <= 0.1);
         CHECK_ITEM(run, i, memcmp(a.result.directions + 9 * i, same.result.directions + 9 * i, 9 * sizeof(float)) == 0,
                    "other bits when signals and noise are 2^20 times as large");
