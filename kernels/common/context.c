@@ -209,6 +209,8 @@ int hot_context_cancelled(const hot_context *context)
     return 1;
 }
 
+int hot_entry_cancelled(void) { return hot_context_cancelled(hot_entry_context()); }
+
 void hot_context_bound(hot_context *context, size_t bytes, const char *folder)
 {
     if (context->options.allocate != default_allocate)

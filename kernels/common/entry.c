@@ -55,7 +55,6 @@ void hot_entry_leave(const char *unused)
 }
 
 hot_context *hot_entry_context(void) { return here.context; }
-int hot_entry_cancelled(void) { return here.context && hot_context_cancelled(here.context); }
 
 void hot_entry_suspend(hot_entry *kept)
 {

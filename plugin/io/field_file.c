@@ -4,6 +4,7 @@
 
 #include "common/arguments.h"
 #include "common/entry.h"
+#include "common/options.h"
 #include "dwi/frames.h"
 #include "image_content.h"
 #include "io/common/directions_check.h"
@@ -197,6 +198,31 @@ hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_ten
 {
     HOT_ENTRY(context);
     return hot_tensor_field_load_as(context, path, NULL, field);
+}
+
+hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
+                                    hot_tensor_field **field)
+{
+    HOT_ENTRY(context);
+    if (field)
+        *field = NULL;
+    HOT_NEED(context, path, field);
+    hot_sh_options given = {.size = sizeof given};
+    hot_sh_basis basis = HOT_SH_TOURNIER07;
+    hot_status status = hot_options_read(context, "hot_sh_options", options, &given);
+    if (status != HOT_OK)
+        return status;
+    if (given.basis && !hot_sh_basis_find(given.basis, &basis))
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "basis",
+                                          "there is no basis '%s'; there are tournier07, descoteaux07 and "
+                                          "descoteaux07_legacy", given.basis);
+    const char *frame = given.frame ? given.frame : basis == HOT_SH_TOURNIER07 ? "scanner" : "bvec";
+    if (strcmp(frame, "scanner") != 0 && strcmp(frame, "bvec") != 0 && strcmp(frame, "image") != 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "frame",
+                                          "there is no frame '%s'; there are scanner, bvec and image", frame);
+    /* a basis or a frame alone says as much as "sh" */
+    const char *content = given.content ? given.content : given.basis || given.frame ? "sh" : NULL;
+    return hot_field_load(context, path, content, &(const hot_sh_reading){basis, frame}, NULL, field);
 }
 
 hot_status hot_file_content(hot_context *context, const char *path, const char **content)

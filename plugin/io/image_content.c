@@ -6,7 +6,6 @@
 
 #include "dwi/frames.h"
 #include "model/sh_basis.h"
-#include "tensors_image.h"
 
 /* ---- Layouts of tensors ---------------------------------------------------------------------------------------- */
 
@@ -49,6 +48,14 @@ int hot_tensor_layout_frame(hot_tensor_layout layout, const hot_grid *grid, doub
         for (int c = 0; c < 3; c++)
             frame[r][c] = r != c ? 0 : layout == HOT_LAYOUT_ITK && c < 2 ? -sign[r] : sign[r];
     return 1;
+}
+
+int hot_tensors_image_order(size_t values)
+{
+    for (int order = 2; order <= 8; order += 2)
+        if (values == 1 + hot_symtensor_count(order, 3))
+            return order;
+    return 0;
 }
 
 /* ---- What the values show -------------------------------------------------------------------------------------- */

@@ -24,5 +24,8 @@ int hot_tensor_layout_frame(hot_tensor_layout layout, const hot_grid *grid, doub
 const char *hot_tensor_layout_words(hot_tensor_layout layout);
 /* Where xx, xy, xz, yy, yz, zz stand among the 6 values of a layout. */
 const unsigned char *hot_tensor_layout_places(hot_tensor_layout layout);
+/* The order of the tensors that `values` per voxel are, with the confidence first: 7, 16, 29, 46. No number of
+ * harmonics is among these. 0 = none. */
+int hot_tensors_image_order(size_t values);
 
 #endif

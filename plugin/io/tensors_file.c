@@ -50,14 +50,6 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
     return hot_image_save(context, path, &field->grid, HOT_CONTENT_TENSOR, 1 + terms, fill, &tensors);
 }
 
-int hot_tensors_image_order(size_t values)
-{
-    for (int order = 2; order <= 8; order += 2)
-        if (values == 1 + hot_symtensor_count(order, 3))
-            return order;
-    return 0;
-}
-
 /* Rows of values of some layout become a confidence and the unique values in order. */
 static void unpack_matrices(const float *from, size_t values, hot_tensor_layout layout, size_t voxels, float *to)
 {

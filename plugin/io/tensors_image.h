@@ -4,9 +4,6 @@
 
 #include "core/image.h"
 
-/* The order of the tensors that `values` per voxel are, with the confidence first: 7, 16, 29, 46. No number of
- * harmonics is among these. 0 = none. */
-int hot_tensors_image_order(size_t values);
 /* The tensors of an image that is open and known to hold them (image->layout). Errors as hot_tensor_field_load. */
 hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field);
 

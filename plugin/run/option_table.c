@@ -11,10 +11,8 @@
 
 #include "core/fingerprint.h"
 #include "core/image.h"
-#include "dwi/fingerprint.h"
 #include "io/common/file_open.h"
 #include "learned.h"
-#include "resume.h"
 
 enum { BOTH = HOT_PART_KEEPS | HOT_MODEL_KEEPS, LEARNS = HOT_LEARNS | BOTH, FINDS = HOT_FINDS | BOTH,
        LEARN = HOT_LEARN_TAKES };
@@ -222,19 +220,6 @@ static uint64_t sum_memory(const hot_run_options *o, const hot_run_row *row)
     else if (at == &fit->directions && fit->directions)
         sum = hot_fingerprint_bytes(1, fit->directions, 3 * fit->direction_count * sizeof *fit->directions);
     return sum;
-}
-
-hot_status hot_run_sum_data(hot_run_state *run)
-{
-    hot_run_inputs *in = &run->inputs;
-    const hot_run_options *o = &in->options;
-    if (!o->resume && !o->learn && !run->learned.file && !o->parts && !o->merge)
-        return HOT_OK;
-    hot_status status = hot_dwi_fingerprint(run->context, in->dwi, &in->data_sum);
-    if (status == HOT_OK && o->signal->sigma_map)
-        in->data_sum = hot_fingerprint_bytes(in->data_sum, o->signal->sigma_map,
-                                             hot_grid_voxels(hot_dwi_grid(in->dwi)) * sizeof *o->signal->sigma_map);
-    return status == HOT_OK ? hot_run_resume_check(run) : status;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------------------------- */

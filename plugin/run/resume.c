@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/fingerprint.h"
+#include "dwi/fingerprint.h"
 #include "io/common/file_open.h"
 #include "io/common/parents.h"
 #include "io/common/paths.h"
@@ -76,7 +78,7 @@ static cJSON *describe_data(const hot_run_state *run)
     return object;
 }
 
-hot_status hot_run_resume_check(hot_run_state *run)
+static hot_status check_data(hot_run_state *run)
 {
     if (!run->store.file)
         return HOT_OK;
@@ -84,6 +86,19 @@ hot_status hot_run_resume_check(hot_run_state *run)
     const hot_status status = compare(run, data, "made_of_data");
     cJSON_Delete(data);
     return status;
+}
+
+hot_status hot_run_sum_data(hot_run_state *run)
+{
+    hot_run_inputs *in = &run->inputs;
+    const hot_run_options *o = &in->options;
+    if (!o->resume && !o->learn && !run->learned.file && !o->parts && !o->merge)
+        return HOT_OK;
+    hot_status status = hot_dwi_fingerprint(run->context, in->dwi, &in->data_sum);
+    if (status == HOT_OK && o->signal->sigma_map)
+        in->data_sum = hot_fingerprint_bytes(in->data_sum, o->signal->sigma_map,
+                                             hot_grid_voxels(hot_dwi_grid(in->dwi)) * sizeof *o->signal->sigma_map);
+    return status == HOT_OK ? check_data(run) : status;
 }
 
 /* Creates the store, with its header, and writes the model. */

@@ -10,8 +10,9 @@
  * options). */
 hot_status hot_run_resume_begin(hot_run_state *run);
 
-/* Once run->inputs.data_sum is known: HOT_ERROR_DATA where what was kept is of other data. */
-hot_status hot_run_resume_check(hot_run_state *run);
+/* Fills run->inputs.data_sum if the run needs it: to resume, or to be compared with parts or a model. Errors: those of
+ * reading; HOT_ERROR_DATA (kept by a run with other data). */
+hot_status hot_run_sum_data(hot_run_state *run);
 
 /* Sets the hooks of run->slabs. */
 void hot_run_resume_hook(hot_run_state *run);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <omp.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/arguments.h"
 #include "common/backend.h"
@@ -20,21 +19,6 @@
 #include "outputs.h"
 #include "parts.h"
 #include "resume.h"
-
-double hot_run_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void hot_run_end_stage(hot_run_state *run, hot_run_stage stage)
-{
-    const double now = hot_run_now();
-    run->seconds[stage] = now - run->stage_began;
-    run->stage_began = now;
-    run->stage = stage + 1;
-}
 
 /* Each of the names in a list with commas. */
 static hot_status check_responses(const hot_run_state *run)

@@ -129,9 +129,6 @@ void hot_run_end_stage(hot_run_state *run, hot_run_stage stage);
 /* Seconds of a monotonic clock. */
 double hot_run_now(void);
 
-/* Fills data_sum if the run needs it: to resume, or to be compared with parts or a model. Errors: those of reading. */
-hot_status hot_run_sum_data(hot_run_state *run);
-
 /* The report's part on the input: sizes, space, shells. NULL when memory is short. */
 cJSON *hot_run_describe_input(const hot_run_state *run);
 

@@ -4,12 +4,28 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/memory.h"
 #include "core/fingerprint.h"
 #include "io/libraries.h"
 #include "learned.h"
 #include "option_table.h"
+
+double hot_run_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void hot_run_end_stage(hot_run_state *run, hot_run_stage stage)
+{
+    const double now = hot_run_now();
+    run->seconds[stage] = now - run->stage_began;
+    run->stage_began = now;
+    run->stage = stage + 1;
+}
 
 /* Whether all was added since it was 1: a report that lacks what memory had no room for would look whole. */
 static _Thread_local int whole;
