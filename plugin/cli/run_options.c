@@ -10,7 +10,7 @@
 static cli_option option_of(const hot_run_row *row, void *target)
 {
     cli_option option = {row->option, CLI_TEXT, target, row->value, row->help, row->low, row->high};
-    if (row->words && row->words == row->value)
+    if (row->words && row->words == row->value) /* help shows the words of a choice as its value */
         option.kind = CLI_CHOICE;
     else if (row->type == HOT_IS_FLAG)
         option.kind = CLI_FLAG;
@@ -132,7 +132,7 @@ int cli_run_options_read(const cli_command *command, cli_common *common, cli_run
     const int ended = cli_memory_read(command, common, memory, own->run.output, &own->run.memory);
     if (ended >= 0)
         return ended;
-    if (hot_run_check(common->context, &own->run, cli_option_given, own->options, &finder) != HOT_OK)
+    if (hot_run_check_options(common->context, &own->run, cli_option_given, own->options, &finder) != HOT_OK)
         return cli_refuse_option(command, common);
     return -1;
 }

@@ -25,7 +25,7 @@ typedef struct cli_run_options {
 /* Every option at its default, and own->options: those of `use` (HOT_LEARN_TAKES ...), 0 = all. */
 void cli_run_options_init(cli_run_options *own, unsigned use);
 
-/* Copies those called `names`, a list with commas, to `options`, with CLI_END. */
+/* Copies those called `names` (each with a blank after it) to `options`, with CLI_END. */
 void cli_run_options_pick(const cli_run_options *own, const char *names, cli_option *options);
 
 /* Checks the typed values and copies them to own->run. Returns -1, or on errors the exit status. */

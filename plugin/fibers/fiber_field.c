@@ -1,5 +1,6 @@
-/* The fibre directions of a volume: memory, order and access. Any finder and any reader hands its vectors to
- * hot_fiber_field_create, which puts them into the one form that everything after it relies on. */
+/* The fibre directions of a volume: memory, order and access. Every finder and reader hands its vectors to
+ * hot_fiber_field_create or hot_fiber_field_adopt, which put them into the one form that everything after them relies
+ * on. */
 #include "common/arguments.h"
 #include "core/fields.h"
 

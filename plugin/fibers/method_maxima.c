@@ -23,7 +23,7 @@ const hot_peaks_method hot_peaks_maxima = {
     .about = "local maxima of the tensor's form A x^m: half of the sphere is scanned on a grid, and what stands out is "
              "refined. Finds what sshopm finds, faster. The maxima of adc are not the crossing fibres: use fod.",
     .takes = "threshold min_angle min_amplitude basis frame ",
-    .default_of = "adc odf ",
+    .default_of = "adc odf msmt ",
     .max_fibers = 16,
     .threshold = 0.25,
     .min_angle = 15,

@@ -39,7 +39,7 @@ const hot_peaks_method *hot_peaks_method_default(const char *model)
     for (size_t i = 0; i < METHODS; i++)
         if (hot_peaks_names_hold(methods[i]->default_of, model))
             return methods[i];
-    return &hot_peaks_maxima; /* of a model that there is not: its name is refused elsewhere */
+    return &hot_peaks_maxima; /* of a name that is no model: refused elsewhere */
 }
 
 const char *hot_peaks_method_name(size_t index, const char **help)

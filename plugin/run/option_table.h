@@ -22,7 +22,7 @@ typedef enum hot_run_type {
 enum {
     HOT_LEARNS = 1,      /* decides the model of the whole volume, and so the results */
     HOT_FINDS = 2,       /* decides a voxel's results */
-    HOT_RESUMES = 4,     /* compared by --resume only: parts and models contain its effect */
+    HOT_RESUMES = 4,     /* compared by --resume, beside the two above; parts and models contain its effect */
     HOT_PART_KEEPS = 8,  /* is in the record of a part, */
     HOT_MODEL_KEEPS = 16, /* of a file of hotfiber learn */
     HOT_LEARN_TAKES = 32  /* is an option of hotfiber learn */
@@ -47,7 +47,7 @@ typedef struct hot_run_row {
     unsigned use;
     hot_run_shown shown;
     const char *words;  /* "a|b|c"; HOT_IS_NAME: in the order of the values. NULL = not a choice */
-    const char *value;  /* what help calls the value */
+    const char *value;  /* what help calls the value; of a choice, its words */
     double low, high;   /* bounds of a number */
     const char *help;   /* NULL = listed with another row, or no option */
     size_t second;      /* of an option with two numbers: the other member's offset; else 0 */

@@ -72,7 +72,7 @@ static hot_status fit(hot_run_state *run)
     return status;
 }
 
-/* Voxels before `end` have their fibres: room for those of others. */
+/* Called when all voxels before `end` have their fibres: frees their signals. */
 static void forget_signals(void *user, size_t end)
 {
     const hot_run_state *run = user;
@@ -118,7 +118,7 @@ static hot_status find_in_tensors(hot_run_state *run)
     return hot_fiber_field_find(run->context, results->tensors, &run->inputs.peaks, &results->fibers);
 }
 
-/* By a method on signals also where these are only learned from. */
+/* A method on signals also runs where it only learns from them. */
 static hot_status find(hot_run_state *run)
 {
     hot_status status = hot_run_part_choose(run);

@@ -101,13 +101,13 @@ void hot_run_follow_response(hot_run_state *run);
  * although their value does not show it; NULL = none. *method: the one that will find the fibres. Fails with
  * HOT_ERROR_ARGUMENT; hot_context_parameter names the option at fault. The second function only checks the options of
  * model and response. */
-hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
-                         const void *user, const hot_peaks_method **method);
+hot_status hot_run_check_options(hot_context *context, const hot_run_options *options, hot_option_given *given,
+                                 const void *user, const hot_peaks_method **method);
 hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
                                const void *user);
 
 /* Copies the caller's options into a zeroed run (but for its context), which must then stay where it is. Errors: those
- * of hot_run_check. */
+ * of hot_run_check_options. */
 hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *options);
 
 /* Steps of learning from run->inputs.dwi (run_learn.c): denoised data in its place; one pass over the data for mask,

@@ -45,8 +45,8 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
     return HOT_OK;
 }
 
-hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
-                         const void *user, const hot_peaks_method **method)
+hot_status hot_run_check_options(hot_context *context, const hot_run_options *options, hot_option_given *given,
+                                 const void *user, const hot_peaks_method **method)
 {
     const char *model = options->fit->model ? options->fit->model : "fod";
     hot_peaks_options peaks = *options->peaks;
@@ -87,7 +87,7 @@ hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *optio
         if ((status = hot_option_choice(context, flags[i].name, flags[i].value, 2)) != HOT_OK)
             return status;
     mine->fit = &in->fit, mine->peaks = &in->peaks, mine->signal = &in->signal;
-    status = hot_run_check(context, mine, NULL, NULL, &in->method);
+    status = hot_run_check_options(context, mine, NULL, NULL, &in->method);
     if (status != HOT_OK)
         return status;
     in->by_default = !in->fit.model && !in->peaks.method && !mine->response && !in->fit.response &&

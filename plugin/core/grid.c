@@ -1,4 +1,4 @@
-/* Common functions of the plugin: version, grids, strings. */
+/* Common functions of the plugin: grids, sizes of samples, strings, version. */
 #include "fields.h"
 
 #include <math.h>
