@@ -62,7 +62,8 @@ with open(os.path.join(SOURCE, "CONTRIBUTING.md"), encoding="utf-8") as page:
             check(number, drawn.group(2), [name for name in re.findall(r"\w+", drawn.group(1))])
         elif line.startswith("| ") and "`" in line:
             quoted = re.findall(r"`([^`]+)`", line)
-            check(number, " ".join(quoted), [word for word in quoted if re.fullmatch(r"[a-z]\w*_\w+|HOT_[A-Z_]+", word)])
+            check(number, " ".join(quoted),
+                  [word for word in quoted if re.fullmatch(r"[a-z]\w*_\w+|HOT_[A-Z_]+", word)])
 if checked < 150:
     wrong.append(f"only {checked} names were found")
 print("\n".join(wrong) if wrong else f"{checked} names")
