@@ -217,7 +217,7 @@ static hot_status check(hot_context *context, const hot_msmt_problem *problem)
     if (problem->constraint != HOT_CONSTRAINT_NONE && problem->constraint != HOT_CONSTRAINT_NONNEGATIVE &&
         problem->constraint != HOT_CONSTRAINT_HPSD)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no constraint %d", (int)problem->constraint);
-    if (problem->directions > MSMT_DIRECTIONS || (problem->directions > 0 && !problem->direction))
+    if (problem->directions > MSMT_DIRECTIONS || (problem->directions > 0) != (problem->direction != NULL))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "%zu directions of a constraint; give up to %d, or 0 and none", problem->directions,
                                 MSMT_DIRECTIONS);

@@ -75,6 +75,9 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise in the response is a fraction of its b=0 signal, not %g",
                                 options->response_sigma);
+    if (!(options->ceiling >= 0))
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "ceiling", "it is positive, or 0 for none, not "
+                                          "%g", options->ceiling);
     if (options->progress[0] == 0 && options->progress[1] == 0)
         options->progress[1] = 1;
     if (options->max_fibers == 0)

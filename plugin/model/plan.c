@@ -136,6 +136,18 @@ static hot_status choose_order(hot_plan *plan, int order, int say)
     return status;
 }
 
+/* normalise.c has room for HOT_TISSUES_MAX in all. */
+static hot_status check_tissues(hot_context *context, const hot_fit_options *options)
+{
+    if (options->tissue_count > HOT_TISSUES_MAX - 1 || (options->tissue_count > 0 && !options->tissues))
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "tissues", "%zu isotropic tissues; give up to "
+                                          "%d, or 0", options->tissue_count, HOT_TISSUES_MAX - 1);
+    for (size_t t = 0; t < options->tissue_count; t++)
+        if (!options->tissues[t])
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "tissues", "tissue %zu is NULL", t);
+    return HOT_OK;
+}
+
 /* *regularise: the model's default if the options do not set it. */
 static hot_status check_options(hot_context *context, const hot_fit_options *options, const hot_model *model,
                                 double *regularise)
@@ -157,6 +169,8 @@ static hot_status check_options(hot_context *context, const hot_fit_options *opt
         status = hot_option_choice(context, "estimate_s0", options->estimate_s0, 2);
     if (status == HOT_OK)
         status = hot_option_choice(context, "normalise", options->normalise, 2);
+    if (status == HOT_OK)
+        status = check_tissues(context, options);
     return status;
 }
 

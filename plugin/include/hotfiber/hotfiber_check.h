@@ -52,8 +52,8 @@ typedef struct hot_check_gradients {
  * tensors are fitted once and only their directions are turned. z: the difference of two tables' coherence, over its
  * standard error from the differences between blocks.
  *
- * mask: where to look (hot_mask_estimate makes one). most: look at so many voxels or so, in cubes spread over the mask;
- * 0 = 150000.
+ * mask: where to look (hot_mask_estimate makes one). most: look at about so many voxels, in cubes drawn from the mask
+ * (fewer cubes, less exact); 0 = 150000.
  * result: the caller's. Data with too few directions, voxels or fibres are no failure: the verdict is UNSURE.
  * Does not depend on the number of threads. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes),
  * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
@@ -119,7 +119,7 @@ HOT_API hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, c
 /* The findings, *count of them; owned by the object. */
 HOT_API const hot_check_finding *hot_check_findings_list(const hot_check_findings *findings, size_t *count);
 /* The change of the mean b=0 signal over the scan in per cent, and its t (slope over standard error, with the number of
- * b=0 volumes less two degrees of freedom); NaN with fewer than three b=0 volumes. */
+ * b=0 volumes less two degrees of freedom); NaN with fewer than three b=0 volumes, or if all are at one end of it. */
 HOT_API void hot_check_findings_drift(const hot_check_findings *findings, double *percent, double *t);
 HOT_API void hot_check_findings_destroy(hot_check_findings **findings);
 

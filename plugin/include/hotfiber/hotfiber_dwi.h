@@ -6,8 +6,9 @@
 #define HOTFIBER_DWI_H
 
 /* Confines the data files of headers (`data file:` of NRRD, `file:` of MIF) to the header's folder and its subfolders,
- * by their names and with all links resolved: a header with a data file elsewhere is refused (HOT_ERROR_FILE). For data
- * of unknown origin. confined: 0 (the default) or 1; effective from the next call with this context on. */
+ * by their names (without `..`) and with all links resolved: a header with a data file elsewhere is refused
+ * (HOT_ERROR_FILE). For data of unknown origin. confined: 0 (the default) or 1; effective from the next call with this
+ * context on. */
 HOT_API void hot_context_confine(hot_context *context, int confined);
 HOT_API int hot_context_confined(const hot_context *context);
 

@@ -86,7 +86,7 @@ HOT_API const hot_export_format *hot_export_format_find(const char *name, const 
 HOT_API hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background);
 
 /* The three middle slices, fibres drawn over the background (one float per voxel, window from its 2nd to 98th
- * percentile; NULL = fibre amplitude). */
+ * percentile; NULL = the sum of the fibres' amplitudes, window from 0). */
 HOT_API hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
                                       const char *path);
 
