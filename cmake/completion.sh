@@ -11,7 +11,7 @@ subcommands=$(sed -n '/^usage:/,/^`/s/^  \([a-z][a-z0-9-]*\)  .*/\1/p' "$work/li
 echo "# bash completion for $name; made from its --help"
 echo "_$name()
 {
-    local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} options= words=
+    local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} options= words= list=
     if [ \"\$COMP_CWORD\" -eq 1 ]; then
         COMPREPLY=(\$(compgen -W '$(echo $subcommands) help --help --version' -- \"\$word\"))
         return
@@ -25,11 +25,15 @@ for subcommand in $subcommands; do
     echo "        case \$before in"
     sed -n 's/^  \(--*[a-zA-Z0-9][a-zA-Z0-9_-]*\) \([a-z0-9_-]*|[a-z0-9_|-]*\)\( .*\)*$/        \1) words="\2" ;;/p' \
         "$work/help" | tr '|' ' '
+    sed -n '/^names for --outputs:$/,/^$/s/^  \([a-z][a-z0-9_]*\)  .*/\1/p' "$work/help" >"$work/names"
+    [ ! -s "$work/names" ] || echo "        --outputs) words='default all maps $(echo $(cat "$work/names"))' list=1 ;;"
     echo "        esac ;;"
 done
 echo "    help) options='$(echo $subcommands)' ;;
     esac
-    if [ -n \"\$words\" ]; then
+    if [ -n \"\$list\" ] && [[ \$word == *,* ]]; then # the last of several names
+        COMPREPLY=(\$(compgen -P \"\${word%,*},\" -W \"\$words\" -- \"\${word##*,}\"))
+    elif [ -n \"\$words\" ]; then
         COMPREPLY=(\$(compgen -W \"\$words\" -- \"\$word\"))
     elif [[ \$word == -* || \${COMP_WORDS[1]} == help ]]; then
         COMPREPLY=(\$(compgen -W \"\$options\" -- \"\$word\"))

@@ -9,7 +9,7 @@ name=$(basename "$command")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Help text of a subcommand -> roff. Indented lines are examples and stay literal, "  -x VALUE  text" under "options:"
+# Help text of a subcommand -> roff. Indented lines are examples and stay literal, "  -x VALUE  text" under "options"
 # become tagged paragraphs, the rest is filled.
 cat >"$work/roff.awk" <<'AWK'
 function escaped(text) {
@@ -20,7 +20,7 @@ function escaped(text) {
     return text
 }
 function plain() { if (literal) print ".fi\n.RE"; literal = 0 }
-/^options that every subcommand has:$/ { options = 1; plain(); print ".SH COMMON OPTIONS"; next }
+/^options that every subcommand has:$/ { options = 1; plain(); print ".SH OPTIONS OF EVERY SUBCOMMAND"; next }
 NR == 1 {
     summary = $0
     sub(/^[^:]*: /, "", summary)
@@ -32,9 +32,17 @@ NR == 1 {
     print ".SH SYNOPSIS\n.B " escaped($0) "\n.SH DESCRIPTION"
     next
 }
-/^options:$/ { options = 1; plain(); print ".SH OPTIONS"; next }
+/^examples:$/ { options = 0; plain(); print ".SH EXAMPLES"; next }
+/^((common )?options(, [a-z, ]*)?|names for --[a-z]*):$/ {
+    names = /^names/
+    options = 1
+    plain()
+    sub(/:$/, "")
+    print ".SH " escaped(toupper($0))
+    next
+}
 /^$/ { plain(); if (!options && described) print ".PP"; next }
-options && /^  -/ {
+(options && /^  -/) || (names && /^  [a-z]/) {
     sub(/^  /, "")
     at = match($0, /   */) # the gap before the text; a long option has none and its text on the next line
     print ".TP\n.B " escaped(at ? substr($0, 1, at - 1) : $0)

@@ -22,9 +22,9 @@ const cli_command cli_check_command = {
     "file. Data of one plane, or of distant slices, do not show a flip across that plane.\n"
     "Then looks for volumes that are copies, empty, not finite, clipped; slices that are empty or lost signal; drift "
     "of the b=0 signal; b-values that vary within a shell; directions that are few or leave gaps.\n\n"
-    "  hotfiber check -i dwi.nii.gz\n"
-    "  hotfiber check -i dwi.nii.gz --bvec other.bvec --json",
-    1,
+    "  hotfiber check dwi.nii.gz\n"
+    "  hotfiber check dwi.nii.gz --bvec other.bvec --json",
+    0,
 };
 
 enum { SHOWN = 4 };
@@ -208,7 +208,7 @@ static hot_status show_json(hot_context *context, const char *source, const hot_
 
 int cli_check(int argc, char **argv)
 {
-    const char *input = NULL, *bval = NULL, *bvec = NULL, *mask_path = NULL;
+    const char *input = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL;
     int json = 0;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
@@ -217,8 +217,6 @@ int cli_check(int argc, char **argv)
         {"json", CLI_FLAG, &json, NULL, "for programs: one JSON object, with all 24 tables and every finding", 0, 0},
         CLI_END};
     CLI_PARSE(check, options);
-    if (!input)
-        input = common.argument_count ? common.arguments[0] : "-";
     hot_context *context = common.context;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;

@@ -64,7 +64,7 @@ typedef struct cli_command {
     const char *summary;   /* a line in the list of subcommands */
     const char *usage;     /* after "hotfiber NAME", e.g. "-i DWI -o TENSORS [options]" */
     const char *about;     /* a paragraph or more for --help, with an example; NULL = none */
-    int arguments_max;     /* how many plain arguments are allowed */
+    int arguments_max;     /* how many plain arguments are allowed; 0: one, for the option -i if there is one */
 } cli_command;
 
 enum { CLI_ARGUMENTS = 16 };
@@ -161,6 +161,13 @@ void cli_guess_try(cli_guess *guess, const char *candidate);
 
 /* " from 1 to 9", " of at least 1", " above 0", or "": the bounds of an option's numbers, to be read in a sentence. */
 void cli_print_bounds(const cli_option *option, char *text, size_t size);
+
+/* The first of `files` ("a,b") in the folder `path`, valid until the next call; `path` itself if it is no folder or has
+ * none. */
+const char *cli_run_file(const char *path, const char *files);
+
+/* Options that name the folder of a run in the place of one of its files: replaced by that file. */
+void cli_take_run_folders(const cli_command *command, const cli_option *options);
 
 /* Refuses outputs that are inputs, that share a name, whose suffix is not known, or that cannot be written. */
 hot_status cli_check_files(const cli_option *options, hot_context *context);

@@ -6,15 +6,15 @@
 #include "io/nrrd/nrrd_image.h"
 
 const cli_command cli_convert_command = {
-    "convert", "diffusion data from and to NRRD, NIfTI + bval + bvec, and MIF", "-i DWI -o DWI [options]",
+    "convert", "diffusion data from and to NRRD, NIfTI + bval + bvec, and MIF", "[-i] DWI -o DWI [options]",
     "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec, .mif, "
     ".mif.gz and .mih (with its samples in .dat) MRtrix's format with the gradients as dw_scheme, .nhdr a "
     "header with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
     "gradients their world direction; the NRRD's measurement frame becomes the identity.\n"
     "\n"
-    "  hotfiber convert -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec -o dwi.nrrd\n"
-    "  hotfiber convert -i dwi.nhdr -o dwi.nii.gz\n"
-    "  hotfiber convert -i dwi.nii.gz --grad dwi.b -o dwi.mif",
+    "  hotfiber convert dwi.nii.gz --bval dwi.bval --bvec dwi.bvec -o dwi.nrrd\n"
+    "  hotfiber convert dwi.nhdr -o dwi.nii.gz\n"
+    "  hotfiber convert dwi.nii.gz --grad dwi.b -o dwi.mif",
     0,
 };
 

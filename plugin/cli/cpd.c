@@ -8,7 +8,7 @@
 #include "cli.h"
 
 const cli_command cli_cpd_command = {
-    "cpd", "CP decomposition of a 3-D array", "-i ARRAY --rank R -o PREFIX [options]",
+    "cpd", "CP decomposition of a 3-D array", "[-i] ARRAY --rank R -o PREFIX [options]",
     "X_ijk ~ sum over r of lambda_r a_ir b_jr c_kr, by alternating least squares. Writes PREFIX_lambda.nrrd (R values, "
     "largest first), PREFIX_a.nrrd (I x R), PREFIX_b.nrrd (J x R) and PREFIX_c.nrrd (K x R), columns of unit length, "
     "and one line with the fit, 1 - ||X - sum|| / ||X||. Ctrl-C stops and writes the best so far.\n"

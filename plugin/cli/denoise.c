@@ -7,7 +7,7 @@
 #include "io/dwi_load.h"
 
 const cli_command cli_denoise_command = {
-    "denoise", "denoised diffusion data, and a map of the noise", "-i DWI -o DWI [options]",
+    "denoise", "denoised diffusion data, and a map of the noise", "[-i] DWI -o DWI [options]",
     "In a window around each voxel the signals of all volumes have far fewer degrees of freedom than there are "
     "volumes; the rest is noise, whose principal components follow the Marchenko-Pastur distribution. These are "
     "removed, and their variance is an estimate of the noise (Veraart 2016; Cordero-Grande 2019). The result in a "
@@ -15,7 +15,7 @@ const cli_command cli_denoise_command = {
     "Denoise before any step that interpolates or smooths (correction of motion, distortion, Gibbs ringing), because "
     "such steps correlate the noise of neighbouring voxels. The output is float; its name tells its format, as for "
     "`hotfiber convert`.\n\n"
-    "  hotfiber denoise -i dwi.nii.gz -o denoised.nii.gz --noise noise.nii.gz",
+    "  hotfiber denoise dwi.nii.gz -o denoised.nii.gz --noise noise.nii.gz",
     0};
 
 /* "5" or "5,5,3"; the whole numbers into the option's three fields. */

@@ -10,7 +10,7 @@
 #include "fibers/method.h"
 
 const cli_command cli_eig_command = {
-    "eig", "real eigenpairs of symmetric tensors", "--order M --dim N -i TENSORS -o PAIRS [options]",
+    "eig", "real eigenpairs of symmetric tensors", "--order M --dim N [-i] TENSORS -o PAIRS [options]",
     "Finds A x^(m-1) = lambda x with ||x|| = 1, the critical points of A x^m on the sphere, by SS-HOPM from many "
     "starts and Newton's correction, polished in double precision.\n"
     "Input: axis 0 holds the C(m+n-1, m) unique values of a tensor in lexicographic order (xxxx xxxy xxxz xxyy ...), "

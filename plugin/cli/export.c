@@ -1,6 +1,7 @@
 /* hotfiber export: directions or tensors into one other format. */
 #include "cli.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,16 +9,17 @@
 #include "core/grid_match.h"
 #include "dwi/scheme.h"
 #include "io/common/parents.h"
+#include "io/common/paths.h"
 #include "io/dwi_load.h"
 #include "io/field_file.h"
 
 const cli_command cli_export_command = {
-    "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
+    "export", "write directions or tensors in another format", "[-i] FILE -o FILE [--format NAME]",
     "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
     "is given with --format; --list lists the formats and what reads them.\n\n"
-    "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
-    "  hotfiber export -i peaks.nii.gz -o fixels --format fixels\n"
-    "  hotfiber export -i peaks.nrrd -o peaks_fod.nii.gz --format peaks --amplitude fod",
+    "  hotfiber export out -o fibers.vtp\n"
+    "  hotfiber export out/peaks.nii.gz -o fixels --format fixels\n"
+    "  hotfiber export out -o peaks_fod.nii.gz --format peaks --amplitude fod",
     0,
 };
 
@@ -41,6 +43,10 @@ static hot_status find_format(hot_context *context, const char *name, const char
     *format = hot_export_format_find(name, path);
     if (*format)
         return HOT_OK;
+    if (name ? strcmp(name, "pam5") == 0 : hot_path_has_suffix(path, ".pam5"))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot write '%s': pam5 files need HDF5, which this "
+                                "build of hotfiber lacks; install its headers (Debian's package libhdf5-dev) and build again",
+                                path);
     if (name) {
         size_t count;
         const hot_export_format *const *formats = hot_export_formats(&count);
@@ -170,8 +176,8 @@ int cli_export(int argc, char **argv)
     size_t bytes = 0;
     int list = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: these; "
-                                        "default: standard input (NRRD)", 0, 0},
+        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF), or the folder of a run; for formats "
+                                        "from tensors: these; default: standard input (NRRD)", 0, 0},
         CLI_AS(as),
         {"o", CLI_OUTPUT_ANY, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
@@ -212,6 +218,11 @@ int cli_export(int argc, char **argv)
         status = hot_parents_check(context, output, 0);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%s",
+             cli_run_file(input, status == HOT_OK && !format->write ? "tensors.nrrd"
+                                                                    : "peaks.nrrd,peaks.nii.gz,tensors.nrrd"));
+    input = place;
     if (status == HOT_OK)
         status = hot_field_load(context, input, as, NULL, format->write ? &fibers : NULL, &tensors);
     if (status == HOT_OK && tensors && !format->write_tensors)

@@ -73,6 +73,49 @@ hot_status cli_check_files(const cli_option *options, hot_context *context)
     return status;
 }
 
+/* ---- Folders of runs ---------------------------------------------------------------------------------------- */
+
+const char *cli_run_file(const char *path, const char *files)
+{
+    static char found[PATH_MAX];
+    struct stat about;
+    if (!path || stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return path;
+    while (*files) {
+        const int length = (int)strcspn(files, ",");
+        snprintf(found, sizeof found, "%s/%.*s", path, length, files);
+        if (access(found, F_OK) == 0)
+            return found;
+        files += length + (files[length] == ',');
+    }
+    return path;
+}
+
+/* Options whose file may be named by the folder of the run that left it; of one command, or (NULL) of all. */
+static const struct { const char *command, *option, *files; } of_runs[] = {
+    {"score", "i", "peaks.nrrd,peaks.nii.gz"}, {"score", "truth", "peaks.nrrd,peaks.nii.gz"},
+    {"peaks", "i", "tensors.nrrd,wmfod.nii.gz"}, {NULL, "mask", "mask.nii.gz"}, {NULL, "response", "response.txt"},
+    {NULL, "background", "b0.nii.gz"}, {NULL, "sigma", "noise.nii.gz"}};
+
+void cli_take_run_folders(const cli_command *command, const cli_option *options)
+{
+    enum { PLACES = 8 };
+    static char place[PLACES][PATH_MAX];
+    size_t used = 0;
+    for (const cli_option *option = options; option->name; option++)
+        for (size_t n = 0; n < sizeof of_runs / sizeof *of_runs && used < PLACES; n++) {
+            if (option->kind != CLI_TEXT || strcmp(option->name, of_runs[n].option) != 0 ||
+                !cli_given(option->target) ||
+                (of_runs[n].command && strcmp(command->name, of_runs[n].command) != 0))
+                continue;
+            const char **path = option->target, *file = cli_run_file(*path, of_runs[n].files);
+            if (file == *path)
+                continue;
+            snprintf(place[used], sizeof place[used], "%s", file);
+            *path = place[used++];
+        }
+}
+
 /* The name in a missing file's folder that is most like its own, with the folder; "" when none is near. */
 static void find_near(const char *path, char near[PATH_MAX])
 {
@@ -104,6 +147,8 @@ static const char *advice(const char *path, const char *message)
         {".mnc", "; mnc2nii makes NIfTI of it"},
     };
     struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && cli_run_file(path, "report.json") != path)
+        return " of a run, which hotfiber view, report and export read";
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) /* unless a folder was requested */
         return !strstr(message, "is a folder") ? "" : "; if it holds DICOM files, dcm2niix makes NIfTI of them";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

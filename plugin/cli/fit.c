@@ -6,7 +6,7 @@
 #include "method_options.h"
 
 const cli_command cli_fit_command = {
-    "fit", "fit a tensor to every voxel", "-i DWI -o TENSORS [options]",
+    "fit", "fit a tensor to every voxel", "[-i] DWI -o TENSORS [options]",
     "Models:\n"
     "  fod  fibre orientation density: deconvolution with the signal of a single fibre (the response), scaled such "
     "that k fibres are a sum of k rank-1 tensors weighted by volume fraction. For finding fibres.\n"
@@ -18,9 +18,9 @@ const cli_command cli_fit_command = {
     "white matter alone, or one shell, there is an isotropic part as of free water.\n"
     "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. "
     "Voxels with NaN, clipped signals or no b=0 signal get confidence 0.\n\n"
-    "  hotfiber fit -i dwi.nhdr -o tensors.nrrd\n"
-    "  hotfiber fit -i dwi.nii.gz -o wm.nrrd --model msmt --response wm.txt,gm.txt,csf.txt --tissues tissues.nii.gz\n"
-    "  hotfiber fit -i dwi.nii.gz --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
+    "  hotfiber fit dwi.nhdr -o tensors.nrrd\n"
+    "  hotfiber fit dwi.nii.gz -o wm.nrrd --model msmt --response wm.txt,gm.txt,csf.txt --tissues tissues.nii.gz\n"
+    "  hotfiber fit dwi.nii.gz --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
     0};
 
 /* The tensors, and the requested maps of msmt; a note about voxels without a fit. */

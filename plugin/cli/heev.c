@@ -8,7 +8,7 @@
 #include "io/common/output.h"
 
 const cli_command cli_heev_command = {
-    "heev", "eigenvalues and eigenvectors of Hermitian matrices", "-i MATRICES -o VALUES [--vectors FILE] [options]",
+    "heev", "eigenvalues and eigenvectors of Hermitian matrices", "[-i] MATRICES -o VALUES [--vectors FILE] [options]",
     "A = V diag(lambda) V^H for a batch of complex Hermitian matrices, or with --real of real symmetric ones, of size "
     "1 to 1024.\n"
     "Input: axis 0 holds real and imaginary part (with --real there is no such axis), the next two axes the matrix, "

@@ -1,5 +1,6 @@
 /* Help from the tables of options, and guesses at what a misspelt word meant. */
 #include "cli.h"
+#include "run/option_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,9 +62,30 @@ static void print_wrapped(const char *text, int left, int width)
     putchar('\n');
 }
 
-static void print_options(const cli_option *options, int width)
+enum { MIN_GROUPED = 16 }; /* fewer options are one list */
+static const char common_topic[] = "common"; /* not of the table: its address counts */
+
+/* The heading of an option: that of its row in run/options.inc; NULL for others. */
+static const char *topic_of(const char *name)
 {
+    const hot_run_row *row;
+    for (size_t i = 0; (row = hot_run_row_at(i)); i++)
+        if (row->help && strcmp(row->option, name) == 0)
+            return row->use & HOT_COMMON ? common_topic : row->topic;
+    return strcmp(name, "i") == 0 || strcmp(name, "o") == 0 ? common_topic : NULL;
+}
+
+/* Options under the heading `topic`; all of them if `every`. Returns how many. */
+static int print_options(const cli_option *options, const char *topic, int every, int width)
+{
+    int count = 0;
     for (const cli_option *option = options; option->name; option++) {
+        const char *own = every ? NULL : topic_of(option->name);
+        if (!every && own != topic && !(own && topic && strcmp(own, topic) == 0))
+            continue;
+        if (!every && count++ == 0)
+            printf("%s%s%s:\n", topic == common_topic ? "common " : "", topic && topic != common_topic ? "options, "
+                   : "options", topic && topic != common_topic ? topic : "");
         char left[160];
         snprintf(left, sizeof left, "  %s%s%s%s", option->name[1] ? "--" : "-", option->name, option->value ? " " : "",
                  option->value ? option->value : "");
@@ -71,8 +93,51 @@ static void print_options(const cli_option *options, int width)
             printf("%s\n%*s", left, COLUMN, "");
         else
             printf("%-*s", COLUMN, left);
-        print_wrapped(option->help, COLUMN, width);
+        char text[1 << 11];
+        const int length = every ? (int)strlen(option->help) : (int)strcspn(option->help, "\n");
+        snprintf(text, sizeof text, "%.*s", length, option->help);
+        print_wrapped(every ? option->help : text, COLUMN, width);
     }
+    if (count)
+        putchar('\n');
+    return count;
+}
+
+/* After the common options: those of the command alone, the topics of the table, and the lists of names. */
+static void print_groups(const cli_option *own, int width)
+{
+    print_options(own, NULL, 0, width);
+    for (const cli_option *option = own; option->name; option++) {
+        const char *topic = topic_of(option->name);
+        int first = topic && topic != common_topic;
+        for (const cli_option *before = own; before < option && first; before++) {
+            const char *other = topic_of(before->name);
+            first = !other || strcmp(other, topic) != 0;
+        }
+        if (first)
+            print_options(own, topic, 0, width);
+    }
+    for (const cli_option *option = own; option->name; option++) {
+        const char *list = strchr(option->help, '\n');
+        if (list) {
+            printf("names for --%s:\n", option->name);
+            print_wrapped(list + 1, 0, width);
+            putchar('\n');
+        }
+    }
+}
+
+/* The indented lines at the end of a text, or its end. */
+static const char *find_examples(const char *about)
+{
+    for (const char *at = about; (at = strstr(at, "\n\n  ")); at += 2) {
+        int only = 1;
+        for (const char *line = at + 1; line && only; line = strchr(line + 1, '\n'))
+            only = line[1] == ' ' && line[2] == ' ';
+        if (only)
+            return at;
+    }
+    return about + strlen(about);
 }
 
 void cli_print_text(const char *text, int left) { print_wrapped(text, left, text_width()); }
@@ -84,17 +149,33 @@ void cli_print_help(const cli_command *command, const cli_option *own, const cli
     setvbuf(stdout, whole, _IOFBF, sizeof whole);
     printf("hotfiber %s: %s\n\nusage: hotfiber %s %s\n\n", command->name, command->summary, command->name,
            command->usage);
+    int count = 0;
+    while (own[count].name)
+        count++;
+    const int grouped = count >= MIN_GROUPED;
     if (command->about) {
-        print_wrapped(command->about, 0, width);
+        char text[1 << 13];
+        const char *examples = find_examples(command->about);
+        snprintf(text, sizeof text, "%.*s", (int)(examples - command->about), command->about);
+        print_wrapped(text, 0, width);
         putchar('\n');
+        if (grouped)
+            print_options(own, common_topic, 0, width);
+        if (examples[0]) {
+            printf("examples:\n");
+            print_wrapped(examples + 2, 0, width);
+            putchar('\n');
+        }
     }
-    if (own->name) {
+    if (grouped) {
+        print_groups(own, width);
+    } else if (count) {
         printf("options:\n");
-        print_options(own, width);
+        print_options(own, NULL, 1, width);
         putchar('\n');
     }
     printf("options that every subcommand has:\n");
-    print_options(shared, width);
+    print_options(shared, NULL, 1, width);
 }
 
 /* How many letters must be changed, added, left out or swapped with their neighbour; `-` and `_` count as the same. */

@@ -18,9 +18,9 @@ const cli_command cli_info_command = {
     "the spread between b=0 volumes inside the estimated mask; it needs two of them. Of data larger than 64 MB the "
     "header, the gradients and a sample of slices are read, so that any size takes a moment; --full reads all.\n"
     "\n"
-    "  hotfiber info -i dwi.nhdr\n"
-    "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
-    1,
+    "  hotfiber info dwi.nhdr\n"
+    "  hotfiber info dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
+    0,
 };
 
 /* Data of more bytes are not read as a whole, and of these so many. */
@@ -309,7 +309,7 @@ cleanup:
 
 int cli_info(int argc, char **argv)
 {
-    const char *input = NULL, *bval = NULL, *bvec = NULL;
+    const char *input = "-", *bval = NULL, *bvec = NULL;
     int json = 0, full = 0;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
@@ -318,8 +318,6 @@ int cli_info(int argc, char **argv)
         {"full", CLI_FLAG, &full, NULL, "read all of the data, however large they are", 0, 0},
         CLI_END};
     CLI_PARSE(info, options);
-    if (!input)
-        input = common.argument_count ? common.arguments[0] : "-";
     hot_dwi *dwi = NULL;
     facts about;
     hot_dwi_sample sample = {.small = small_data, .most = max_of_large};

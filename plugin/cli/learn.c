@@ -8,12 +8,12 @@
 #include <cjson/cJSON.h>
 
 const cli_command cli_learn_command = {
-    "learn", "what a run learns from the whole volume, for its parts", "-i DWI -o MODEL.json [options]",
+    "learn", "what a run learns from the whole volume, for its parts", "[-i] DWI -o MODEL.json [options]",
     "Estimates mask, noise and response (with msmt those of three tissues), checks the gradients, learns the priors of "
     "the signal method, and writes all this to one JSON file. A run, or a part of one, with this file does not learn, "
     "and its results are byte by byte the same. The options are those of hotfiber run that decide the results; the "
     "file keeps them.\n\n"
-    "  hotfiber learn -i dwi.nii.gz -o model.json\n"
+    "  hotfiber learn dwi.nii.gz -o model.json\n"
     "  for k in 1 2 3 4; do hotfiber run --learned model.json --part $k/4 -o parts; done\n"
     "  hotfiber merge parts -o out",
     0};

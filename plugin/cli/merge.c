@@ -34,7 +34,7 @@ int cli_merge(int argc, char **argv)
     cli_option options[CLI_RUN_ROWS];
     cli_common common;
     cli_run_options_init(&own, 0);
-    cli_run_options_pick(&own, "o outputs report force ", options); /* in the order of the table */
+    cli_run_options_pick(&own, "o outputs report no_report force ", options); /* in the order of the table */
     options[1].value = "NAME";
     options[1].help = "other files than those of the parts' run: names separated by commas, see hotfiber run";
     const int ended = cli_parse_with(&cli_merge_command, options, argc, argv, &common, load_record, &own);

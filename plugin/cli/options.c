@@ -322,25 +322,44 @@ static int parse_option(const cli_command *command, const cli_option *options, c
     return fill && cli_given(found->target) ? -1 : store(command, found, value);
 }
 
+/* A word that is no option: an argument, or the input of a command whose input is -i. */
+static int parse_argument(const cli_command *command, const cli_option *options, const char *text, cli_common *common)
+{
+    const cli_option *input = command->arguments_max ? NULL : find_named(options, "i", 1);
+    if (input && !cli_given(input->target)) {
+        common->arguments[0] = text; /* not counted: kept to be compared with a later -i */
+        return store(command, input, text);
+    }
+    if (input)
+        return usage_error(command, "'%s' is one argument too many: the input is '%s'%s", text,
+                           *(const char **)input->target,
+                           find_named(options, "o", 1) ? ", and the output is named by -o" : "");
+    if (command->arguments_max == 0)
+        return usage_error(command, "'%s' is not an option, and no plain argument is expected", text);
+    if (common->argument_count >= command->arguments_max || common->argument_count >= CLI_ARGUMENTS)
+        return usage_error(command, "'%s' is one argument too many", text);
+    common->arguments[common->argument_count++] = text;
+    return -1;
+}
+
 static int parse_words(const cli_command *command, const cli_option *options, const cli_option *shared, int argc,
                        char **argv, cli_common *common)
 {
     int only_arguments = 0, ended = -1;
     for (int i = 1; i < argc && ended < 0; i++) {
         const char *text = argv[i];
-        if (only_arguments || text[0] != '-' || text[1] == '\0') {
-            if (command->arguments_max == 0)
-                return usage_error(command, "'%s' is not an option, and no plain argument is expected%s", text,
-                                   find_option(options, shared, "-i") ? " (the input is -i FILE)" : "");
-            if (common->argument_count >= command->arguments_max || common->argument_count >= CLI_ARGUMENTS)
-                return usage_error(command, "'%s' is one argument too many", text);
-            common->arguments[common->argument_count++] = text;
-        } else if (strcmp(text, "--") == 0) {
+        if (only_arguments || text[0] != '-' || text[1] == '\0')
+            ended = parse_argument(command, options, text, common);
+        else if (strcmp(text, "--") == 0)
             only_arguments = 1;
-        } else {
+        else
             ended = parse_option(command, options, shared, argc, argv, &i, 0);
-        }
     }
+    const cli_option *input = find_named(options, "i", 1);
+    if (ended < 0 && input && common->argument_count == 0 && common->arguments[0] &&
+        *(const char **)input->target != common->arguments[0])
+        return usage_error(command, "both '%s' and '-i %s' name the input", common->arguments[0],
+                           *(const char **)input->target);
     return ended;
 }
 
@@ -424,8 +443,9 @@ int cli_parse_with(const cli_command *command, const cli_option *options, int ar
         ended = take_record(command, shared, common, load, user);
     if (ended >= 0)
         return ended;
+    cli_take_run_folders(command, table);
     if (lacks_input(options))
-        return usage_error(command, "-i FILE is needed: standard input is a terminal");
+        return usage_error(command, "an input is needed: standard input is a terminal");
     hot_context_options settings = {.size = sizeof settings, .threads = threads, .seed = seed, .log = cli_log,
                                     .progress = cli_progress, .stop = cli_stop};
     if (!parse_device(device, &settings))

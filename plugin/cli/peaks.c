@@ -9,7 +9,7 @@
 #include "method_options.h"
 
 const cli_command cli_peaks_command = {
-    "peaks", "fibre directions from tensors, spherical harmonics or the signals", "-i FILE -o PEAKS [options]",
+    "peaks", "fibre directions from tensors, spherical harmonics or the signals", "[-i] FILE -o PEAKS [options]",
     "Per voxel up to --max_fibers vectors x1 y1 z1 x2 ..., longest first, in the input's space; the length is the "
     "fibre's volume fraction (fod) or the value of the form there (adc, odf, harmonics); absent ones are 0. NRRD, or "
     "by its name NIfTI or MIF, in scanner RAS.\n\n"
@@ -18,10 +18,10 @@ const cli_command cli_peaks_command = {
     "maxima that sh2peaks gives.\n\n",
     0};
 static const char examples[] =
-    "  hotfiber fit -i dwi.nhdr --model fod --order 6 | hotfiber peaks -o peaks.nii.gz\n"
-    "  hotfiber peaks -i wmfod.mif --mask mask.mif -o peaks.nii.gz\n"
-    "  hotfiber peaks -i shm_coeff.nii.gz --basis descoteaux07_legacy -o peaks.nii.gz\n"
-    "  hotfiber peaks -i tensors.nrrd --method sshopm --starts 128 -o peaks.nrrd\n"
+    "  hotfiber fit dwi.nhdr --model fod --order 6 | hotfiber peaks -o peaks.nii.gz\n"
+    "  hotfiber peaks wmfod.mif --mask mask.mif -o peaks.nii.gz\n"
+    "  hotfiber peaks shm_coeff.nii.gz --basis descoteaux07_legacy -o peaks.nii.gz\n"
+    "  hotfiber peaks tensors.nrrd --method sshopm --starts 128 -o peaks.nrrd\n"
     "  hotfiber peaks --method signal --dwi dwi.nhdr -o peaks.nrrd --probability p.nrrd";
 
 /* The help: the text above, the methods' descriptions, the examples. */

@@ -4,15 +4,15 @@
 #include "method_options.h"
 
 const cli_command cli_response_command = {
-    "response", "the signal of a single fibre", "-i DWI -o RESPONSE.txt [options]",
+    "response", "the signal of a single fibre", "[-i] DWI -o RESPONSE.txt [options]",
     "Chooses the voxels that hold a single fibre and averages their signals about its axis: the kernel that the model "
     "fod deconvolves with. The file has MRtrix's format: a row of zonal harmonic coefficients (l = 0, 2, ...) per "
     "shell, b=0 first, in the signal's own units; `# Shells:` names the b-values. Warnings tell when the result does "
     "not look like the response of a fibre. --tissues 3 finds the responses of white matter, grey matter and CSF for "
     "the model msmt, from how fast signals decay with b, anisotropy, and sharp peaks (as MRtrix's dwi2response "
     "dhollander does).\n\n"
-    "  hotfiber response -i dwi.nhdr -o response.txt\n"
-    "  hotfiber response -i dwi.nii.gz --tissues 3 -o wm.txt --gm gm.txt --csf csf.txt",
+    "  hotfiber response dwi.nhdr -o response.txt\n"
+    "  hotfiber response dwi.nii.gz --tissues 3 -o wm.txt --gm gm.txt --csf csf.txt",
     0};
 
 /* The three responses into their files. */

@@ -11,14 +11,15 @@
 #include <cjson/cJSON.h>
 
 const cli_command cli_run_command = {
-    "run", "the whole job: diffusion data in, a directory of fibre directions out", "-i DWI -o DIR [options]",
+    "run", "the whole job: diffusion data in, a directory of fibre directions out", "[-i] DWI -o DIR [options]",
     "Reads diffusion-weighted data (NRRD, NIfTI with bval and bvec, or MIF), fits a tensor field, finds the fibre "
-    "directions and writes directions, maps, a picture and a report to a directory. Mask, response and noise "
-    "are estimated from the data unless they are given. The directory appears when everything "
+    "directions and writes directions, maps, a picture and a page about the run to a directory. Mask, response and "
+    "noise are estimated from the data unless they are given. The directory appears when everything "
     "in it is complete; a run that fails or is cancelled leaves nothing.\n\n"
-    "  hotfiber run -i dwi.nhdr -o out\n"
-    "  hotfiber run -i dwi.nhdr -o out --outputs default,tensors,fa,md\n"
-    "  hotfiber run -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --mask brain.nii.gz -o out --force",
+    "  hotfiber run dwi.nii.gz -o out\n"
+    "  hotfiber run dwi.nii.gz -o out --mask brain.nii.gz --samples 50\n"
+    "  hotfiber run dwi.nii.gz --bval other.bval --bvec other.bvec -o out --force\n"
+    "  hotfiber run dwi.nhdr -o out --outputs default,tensors,fa,md --no_report",
     0};
 
 static void show_count(const char *what, size_t count, size_t of)
@@ -27,6 +28,31 @@ static void show_count(const char *what, size_t count, size_t of)
     if (of > 0)
         printf("  %5.1f %%", 100.0 * (double)count / (double)of);
     putchar('\n');
+}
+
+/* What was written, in the order in which to look at it. */
+static void show_files(const char *output, const char *slash)
+{
+    static const struct { const char *file, *about; } files[] = {
+        {"fibers.png", "look at this first: the fibres on three slices"},
+        {"report.html", "open in a browser: maps, numbers, warnings, text for a paper"},
+        {"peaks.nii.gz", "directions, for MRtrix, TractSeg, DIPY"},
+        {"bedpostx", "samples, for FSL's probtrackx2"},
+        {"report.json", "settings, counts and warnings, for programs"}};
+    int width = 0;
+    char path[PATH_MAX];
+    printf("written to %s\n", cli_shown(output));
+    for (int print = 0; print <= 1; print++)
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            snprintf(path, sizeof path, "%s%s%s", output, slash, files[i].file);
+            if (access(path, F_OK) != 0) /* not among --outputs */
+                continue;
+            if (print)
+                printf("  %-*s  %s\n", width, cli_shown(path), files[i].about);
+            else if ((int)strlen(cli_shown(path)) > width)
+                width = (int)strlen(cli_shown(path));
+        }
+    printf("to look around: hotfiber view %s\n", cli_shown(output));
 }
 
 static void show_table(const hot_run_result *result, const char *output)
@@ -42,18 +68,7 @@ static void show_table(const hot_run_result *result, const char *output)
     if (result->fibers[4] > 0)
         show_count("with more", result->fibers[4], result->voxels);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
-    static const char *const shown[][2] = {{"directions", "peaks.nii.gz"}, {"picture", "fibers.png"},
-                                           {"report", "report.json"}, {"page", "report.html"}};
-    const char *gap = "";
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s%s%s", output, slash, shown[i][1]);
-        if (access(path, F_OK) != 0) /* not among --outputs */
-            continue;
-        printf("%s%s: %s", gap, shown[i][0], cli_shown(path));
-        gap = "   ";
-    }
-    putchar('\n');
+    show_files(output, slash);
 }
 
 static void show_part(const hot_run_result *result, const hot_run_options *options)

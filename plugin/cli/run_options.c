@@ -32,12 +32,13 @@ cli_option cli_row(const char *name, void *target)
     abort(); /* of the caller's own text */
 }
 
-/* The row whose member this one sets, too, or itself. */
+/* The row whose member this one sets, too, or itself. --report and --no_report are told apart by what was typed. */
 static size_t first_of(size_t which)
 {
     const hot_run_row *row = hot_run_row_at(which);
     for (size_t i = 0; i < which; i++)
-        if (hot_run_row_at(i)->group == row->group && hot_run_row_at(i)->offset == row->offset)
+        if (hot_run_row_at(i)->group == row->group && hot_run_row_at(i)->offset == row->offset &&
+            row->type != HOT_IS_FLAG)
             return i;
     return which;
 }
@@ -48,7 +49,7 @@ static void describe_outputs(const char *help, char *text, size_t size)
     const char *name, *file, *about;
     size_t at = (size_t)snprintf(text, size, "%s", help);
     for (size_t i = 0; at < size && (name = hot_run_output_name(i, &file, &about)); i++)
-        at += (size_t)snprintf(text + at, size - at, "\n  %-12s %s (%s)", name, about, file);
+        at += (size_t)snprintf(text + at, size - at, "\n  %-12s  %s (%s)", name, about, file);
 }
 
 void cli_run_options_init(cli_run_options *own, unsigned use)
@@ -56,7 +57,7 @@ void cli_run_options_init(cli_run_options *own, unsigned use)
     const hot_run_row *row;
     size_t count = 0;
     *own = (cli_run_options){.run = {.size = sizeof own->run, .input = "-", .fit = &own->fit, .peaks = &own->peaks,
-                                     .signal = &own->signal},
+                                     .signal = &own->signal, .report = 1},
                              .fit = HOT_FIT_OPTIONS_INIT, .peaks = HOT_PEAKS_OPTIONS_INIT,
                              .signal = HOT_SIGNAL_FIND_OPTIONS_INIT};
     for (size_t i = 0; (row = hot_run_row_at(i)) && i < CLI_RUN_ROWS && count + 1 < CLI_RUN_ROWS; i++) {

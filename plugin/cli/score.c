@@ -9,13 +9,13 @@
 #include "io/common/report.h"
 
 const cli_command cli_score_command = {
-    "score", "compare directions of any tool with the truth", "-i DIRECTIONS --truth FILE [options]",
+    "score", "compare directions of any tool with the truth", "[-i] DIRECTIONS --truth FILE [options]",
     "Reads directions (3 values per fibre and voxel: NRRD of this program, or NIfTI in scanner RAS as MRtrix and DIPY "
     "users write them; zeros and NaN are absent fibres) and the truth of a phantom, and says per condition: right = "
     "share of voxels with the right number of fibres, solved = right number and each within --tolerance, n+ and n- = "
     "fibres too many and too few per voxel, error = angle between true and found fibres, degrees. The mean is that of "
     "`solved` over single, 30-40, 45-55, 60-90 degrees and three fibres.\n\n"
-    "  hotfiber score -i peaks.nii.gz --truth truth.nrrd --threshold .1 --max-fibers 3",
+    "  hotfiber score peaks.nii.gz --truth truth.nrrd --threshold .1 --max-fibers 3",
     0};
 
 static double share(size_t part, const hot_score_group *group) { return (double)part / (double)group->voxels; }

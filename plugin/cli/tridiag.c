@@ -7,7 +7,7 @@
 #include "cli.h"
 
 const cli_command cli_tridiag_command = {
-    "tridiag", "eigenvalues of symmetric tridiagonal matrices", "-i MATRICES -o VALUES [options]",
+    "tridiag", "eigenvalues of symmetric tridiagonal matrices", "[-i] MATRICES -o VALUES [options]",
     "All eigenvalues, or those in a range, of real symmetric tridiagonal matrices, ascending and with their "
     "multiplicity.\n"
     "Input: axis 0 has the length n; axis 1 holds two rows, the diagonal and the off-diagonal (its last value is not "

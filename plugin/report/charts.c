@@ -20,6 +20,7 @@ static double to_x(const hot_histogram *h, double value)
 
 static void put_axes(FILE *file, const hot_histogram *axes, const char *axis, double most)
 {
+    char number[HOT_HTML_COUNT];
     const double step = nice_step(axes->high - axes->low, 5), up = nice_step(most, 3);
     for (double share = 0; share <= most * 1.0001; share += up) {
         const double y = BOTTOM - (BOTTOM - TOP) * share / most;
@@ -28,8 +29,8 @@ static void put_axes(FILE *file, const hot_histogram *axes, const char *axis, do
                 LEFT, RIGHT, y, y, LEFT - 5, y + 3.5, 100 * share);
     }
     for (double value = step * ceil(axes->low / step - 1e-9); value <= axes->high + 1e-9 * step; value += step)
-        fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.4g</text>\n", to_x(axes, value), BOTTOM + 16,
-                fabs(value) < 1e-9 * step ? 0 : value);
+        fprintf(file, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", to_x(axes, value), BOTTOM + 16,
+                hot_html_number(number, fabs(value) < 1e-9 * step ? 0 : value));
     fprintf(file, "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + RIGHT) / 2, BOTTOM + 34);
     hot_html_text(file, axis);
     fputs("</text>\n", file);
@@ -69,11 +70,12 @@ void hot_chart_histogram(FILE *file, const char *title, const char *axis, const 
     fputs("</b>", file);
     for (int s = 0; s < count; s++)
         if (series[s]->count > 0) {
-            char number[HOT_HTML_COUNT];
+            char number[4][HOT_HTML_COUNT];
             fprintf(file, "<br><span class=\"key s%d\"></span>", s);
-            hot_html_format(file, "%s%smedian %.3g, 90 %% within %.3g to %.3g, %s voxels", names ? names[s] : "",
-                            names ? ": " : "", series[s]->median, series[s]->p5, series[s]->p95,
-                            hot_html_count(number, series[s]->count));
+            hot_html_format(file, "%s%smedian %s, 90 %% within %s to %s, %s voxels", names ? names[s] : "",
+                            names ? ": " : "", hot_html_number(number[0], series[s]->median),
+                            hot_html_number(number[1], series[s]->p5), hot_html_number(number[2], series[s]->p95),
+                            hot_html_count(number[3], series[s]->count));
         }
     fputs("</figcaption></figure>\n", file);
 }
@@ -130,7 +132,9 @@ void hot_chart_response(FILE *file, const cJSON *response)
         const double along = zonal(c, 1), across = zonal(c, 0);
         if (isfinite(hot_json_number(shell, "b")))
             hot_html_format(file, "b = %.0f: ", hot_json_number(shell, "b"));
-        hot_html_format(file, "%.4g along, %.4g across", along, across);
+        char number[2][HOT_HTML_COUNT];
+        hot_html_format(file, "%s along, %s across", hot_html_number(number[0], along),
+                        hot_html_number(number[1], across));
     }
     fputs("</figcaption></figure>\n", file);
 }

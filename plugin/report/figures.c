@@ -16,8 +16,8 @@ void hot_page_write_plane(FILE *file, const hot_panel *panel, const hot_png *png
              panel->letters[2]);
     snprintf(size, sizeof size, "style=\"aspect-ratio:%.4g/%.4g\" loading=\"lazy\"%s", width, height,
              large ? "" : " class=\"pixels\"");
-    fprintf(file, "<figure class=\"plane\" style=\"max-width:%.0fpx;flex-grow:%.3g\"><div class=\"frame\">",
-            520 * fmin(1.6, width / height) + 40, width / height);
+    fprintf(file, "<figure class=\"plane\" style=\"max-width:%.0fpx;flex-grow:%.3g;--ratio:%.4g\">"
+            "<div class=\"frame\">", 520 * fmin(1.6, width / height) + 40, width / height, width / height);
     hot_html_image(file, png, size, alt);
     for (int side = 0; side < 4; side++)
         fprintf(file, "<i class=\"%c\" aria-hidden=\"true\">%s</i>", sides[side], panel->letters[side]);
@@ -121,13 +121,15 @@ void hot_page_write_fibers(FILE *file, const hot_page *page)
 
 static void put_ramp(FILE *file, const hot_page_map *map)
 {
+    char number[HOT_HTML_COUNT];
     fputs("<div class=\"ramp\"><span>", file);
-    hot_html_format(file, "%.3g", map->histogram.low);
+    hot_html_format(file, "%s", hot_html_number(number, map->histogram.low));
     fputs("</span><i style=\"background:linear-gradient(90deg", file);
     for (int stop = 0; stop <= 5; stop++)
         fprintf(file, ",#%06x", (unsigned)hot_page_ramp(map->kind->gray, stop / 5.));
     fputs(")\"></i><span>", file);
-    hot_html_format(file, "%.3g%s%s", map->histogram.high, map->kind->unit[0] ? " " : "", map->kind->unit);
+    hot_html_format(file, "%s%s%s", hot_html_number(number, map->histogram.high),
+                    map->kind->unit[0] ? " " : "", map->kind->unit);
     fputs("</span></div>\n", file);
 }
 

@@ -92,3 +92,14 @@ const char *hot_html_count(char text[HOT_HTML_COUNT], double count)
     *to = '\0';
     return text;
 }
+
+const char *hot_html_number(char number[HOT_HTML_COUNT], double value)
+{
+    const double size = fabs(value);
+    if (size >= 1000 && size < 1e7) { /* three digits, without an exponent */
+        const double unit = pow(10, floor(log10(size)) - 2);
+        return hot_html_count(number, unit * round(value / unit));
+    }
+    snprintf(number, HOT_HTML_COUNT, "%.3g", value);
+    return number;
+}

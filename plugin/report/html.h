@@ -21,5 +21,7 @@ void hot_html_image(FILE *file, const hot_png *png, const char *more, const char
 /* "1,234,567". */
 enum { HOT_HTML_COUNT = 40 };
 const char *hot_html_count(char text[HOT_HTML_COUNT], double count);
+/* Three digits of any number: "0.914", "1,230". */
+const char *hot_html_number(char text[HOT_HTML_COUNT], double value);
 
 #endif

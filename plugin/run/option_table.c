@@ -15,7 +15,7 @@
 #include "learned.h"
 
 enum { BOTH = HOT_PART_KEEPS | HOT_MODEL_KEEPS, LEARNS = HOT_LEARNS | BOTH, FINDS = HOT_FINDS | BOTH,
-       LEARN = HOT_LEARN_TAKES };
+       LEARN = HOT_LEARN_TAKES, COMMON = HOT_COMMON };
 
 #define ROW(GROUP, member, option, type, use, shown) \
     #member, option, HOT_OF_##GROUP, offsetof(struct_of_##GROUP, member), type, use, shown
@@ -26,35 +26,62 @@ typedef hot_signal_find_options struct_of_SIGNAL;
 #define F(word) #word
 #define E(word) "|" #word
 #define FLAG(GROUP, member, option, use, shown, label, help) \
-    {ROW(GROUP, member, #option, HOT_IS_FLAG, use, shown), NULL, NULL, 0, 0, help, 0},
+    {ROW(GROUP, member, #option, HOT_IS_FLAG, use, shown), NULL, NULL, 0, 0, help, 0, TOPIC},
 #define CHOICE(GROUP, member, option, type, use, shown, preset, label, help, words) \
-    {ROW(GROUP, member, #option, type, use, shown), words, words, 0, 0, help, 0},
+    {ROW(GROUP, member, #option, type, use, shown), words, words, 0, 0, help, 0, TOPIC},
 #define NUMBER(GROUP, member, option, use, shown, value, low, high, step, label, help) \
-    {ROW(GROUP, member, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, help, 0},
+    {ROW(GROUP, member, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, help, 0, TOPIC},
 #define COUNT(GROUP, member, option, type, use, shown, low, high, label, help) \
-    {ROW(GROUP, member, #option, type, use, shown), NULL, "N", low, high, help, 0},
+    {ROW(GROUP, member, #option, type, use, shown), NULL, "N", low, high, help, 0, TOPIC},
 #define WORD(GROUP, member, option, type, use, shown, value, preset, label, help) \
-    {ROW(GROUP, member, #option, type, use, shown), "adaptive|fixed|none", value, 0, 0, help, 0},
+    {ROW(GROUP, member, #option, type, use, shown), "adaptive|fixed|none", value, 0, 0, help, 0, TOPIC},
 #define PAIR(GROUP, member, second, option, use, shown, value, low, high, step, label, help) \
     {ROW(GROUP, member, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, help, \
-     offsetof(struct_of_##GROUP, second)}, \
-    {ROW(GROUP, second, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, NULL, 0},
+     offsetof(struct_of_##GROUP, second), TOPIC}, \
+    {ROW(GROUP, second, #option, HOT_IS_DOUBLE, use, shown), NULL, value, low, high, NULL, 0, TOPIC},
 #define FILE_OPTION(GROUP, member, option, type, use, shown, value, suffixes, label, help) \
-    {ROW(GROUP, member, #option, type, use, shown), NULL, value, 0, 0, help, 0},
+    {ROW(GROUP, member, #option, type, use, shown), NULL, value, 0, 0, help, 0, TOPIC},
 #define IMAGE_OPTION FILE_OPTION
 #define COMMAND(GROUP, member, option, type, use, shown, value, low, high, help) \
-    {ROW(GROUP, member, option, type, use, shown), NULL, value, low, high, help, 0},
+    {ROW(GROUP, member, option, type, use, shown), NULL, value, low, high, help, 0, TOPIC},
 #define MEMBER(GROUP, member, type, use, shown) \
-    {ROW(GROUP, member, "", type, use, shown), NULL, NULL, 0, 0, NULL, 0},
-#define HOT_OPTIONS_FILES
-#define HOT_OPTIONS_GRADIENTS
-#define HOT_OPTIONS_MASK
-#define HOT_OPTIONS_MODEL
-#define HOT_OPTIONS_DIRECTIONS
-#define HOT_OPTIONS_RESPONSE
-#define HOT_OPTIONS_REST
+    {ROW(GROUP, member, "", type, use, shown), NULL, NULL, 0, 0, NULL, 0, TOPIC},
 static const hot_run_row table[] = {
+#define HOT_OPTIONS_FILES
+#define TOPIC "parts, resuming, memory"
 #include "options.inc"
+#undef HOT_OPTIONS_FILES
+#undef TOPIC
+#define HOT_OPTIONS_GRADIENTS
+#define TOPIC "gradient table"
+#include "options.inc"
+#undef HOT_OPTIONS_GRADIENTS
+#undef TOPIC
+#define HOT_OPTIONS_MASK
+#define TOPIC "gradient table"
+#include "options.inc"
+#undef HOT_OPTIONS_MASK
+#undef TOPIC
+#define HOT_OPTIONS_MODEL
+#define TOPIC "model and method"
+#include "options.inc"
+#undef HOT_OPTIONS_MODEL
+#undef TOPIC
+#define HOT_OPTIONS_DIRECTIONS
+#define TOPIC "directions"
+#include "options.inc"
+#undef HOT_OPTIONS_DIRECTIONS
+#undef TOPIC
+#define HOT_OPTIONS_RESPONSE
+#define TOPIC "response and noise"
+#include "options.inc"
+#undef HOT_OPTIONS_RESPONSE
+#undef TOPIC
+#define HOT_OPTIONS_REST
+#define TOPIC "directions"
+#include "options.inc"
+#undef HOT_OPTIONS_REST
+#undef TOPIC
 };
 enum { ROWS = sizeof table / sizeof *table };
 
@@ -107,7 +134,7 @@ int hot_run_option_set(const hot_run_options *options, const hot_run_row *row, c
     if (set >= 0)
         return set;
     switch (row->type) {
-    case HOT_IS_FLAG: *(int *)at = 1; break;
+    case HOT_IS_FLAG: *(int *)at = strncmp(row->option, "no_", 3) != 0; break;
     case HOT_IS_INT: *(int *)at = row->words ? atoi(word) : (int)numbers[0]; break; /* auto: 0 */
     case HOT_IS_SIZE: *(size_t *)at = (size_t)numbers[0]; break;
     case HOT_IS_DOUBLE:

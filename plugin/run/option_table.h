@@ -25,7 +25,8 @@ enum {
     HOT_RESUMES = 4,     /* compared by --resume, beside the two above; parts and models contain its effect */
     HOT_PART_KEEPS = 8,  /* is in the record of a part, */
     HOT_MODEL_KEEPS = 16, /* of a file of hotfiber learn */
-    HOT_LEARN_TAKES = 32  /* is an option of hotfiber learn */
+    HOT_LEARN_TAKES = 32, /* is an option of hotfiber learn */
+    HOT_COMMON = 64       /* comes first in the help */
 };
 
 /* When report.json shows it. */
@@ -51,6 +52,7 @@ typedef struct hot_run_row {
     double low, high;   /* bounds of a number */
     const char *help;   /* NULL = listed with another row, or no option */
     size_t second;      /* of an option with two numbers: the other member's offset; else 0 */
+    const char *topic;  /* the heading that help lists it under */
 } hot_run_row;
 
 /* The rows, in the order of report.json; NULL after the last. */

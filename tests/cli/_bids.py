@@ -82,7 +82,7 @@ class Html(html.parser.HTMLParser):
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
-        self.wrong, self.open, self.links, self.words = [], [], [], ""
+        self.wrong, self.open, self.links, self.pictures, self.words = [], [], [], [], ""
         text = open(path, encoding="utf-8").read()
         self.feed(text)
         self.close()
@@ -94,7 +94,9 @@ class Html(html.parser.HTMLParser):
         about = dict(attributes)
         if tag not in ("meta", "img", "br"):
             self.open.append(tag)
-        if tag in ("script", "link", "iframe") or "src" in about:
+        local = tag == "img" and about.get("src", "").startswith("sub-")
+        self.pictures += [about["src"]] if local else []
+        if tag in ("script", "link", "iframe") or ("src" in about and not local):
             self.wrong.append(f"<{tag}> {about}")
         if "href" in about:
             self.links.append(about["href"])
@@ -114,6 +116,7 @@ class Html(html.parser.HTMLParser):
 def read_page(path):
     page = Html(path)
     check(not page.wrong, f"{path}: {page.wrong[:3]}")
-    missing = [link for link in page.links if not os.path.exists(os.path.join(os.path.dirname(path), link))]
+    missing = [link for link in page.links + page.pictures
+               if not os.path.exists(os.path.join(os.path.dirname(path), link))]
     check(not missing, f"{path}: links lead nowhere: {missing[:3]}")
     return page

@@ -204,7 +204,7 @@ for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"
                     (["run", "-i", good, "--max_fibers", 4], "--max_fibers: .*at most 3"),
                     (["run", "-i", good, "--positive"], r"--positive: the model fod \(the default\) .*adc"),
                     (["run", "-i", good, "--model", "odf", "--response", "r.txt"], "--response: the model odf .*fod"),
-                    (["run", good], "-i FILE"), (["fit", good], "-i FILE")):
+                    (["run", good, good], "good.nrrd.*-o"), (["run", good, "-i", "b.nrrd"], "b.nrrd")):
     refused("no use", [*call, "-o", "out"], words, status=2)
 for call in (["denoise", "-i", good, "--noise", "out.nrrd"], ["phantom", "--truth", "out.nrrd"],
              ["peaks", "--method", "signal", "--dwi", good, "--probability", "out.nrrd"]):

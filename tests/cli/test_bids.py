@@ -121,6 +121,12 @@ rows = [{**dict.fromkeys(group.COLUMNS), "scan": str(i), "outliers": [], "voxels
 check(group.mark(rows)["voxels"]["0"] < 1 and not rows[0]["outliers"], "one voxel more is not far from the others")
 few = [{**dict.fromkeys(group.COLUMNS), "scan": str(i), "outliers": [], "snr": 10. ** i} for i in range(4)]
 check(not group.mark(few), "four scans are too few")
+check(any(image.startswith("sub-01/figures/") for image in page.pictures), f"a picture of each scan: {page.pictures}")
+twins = [{**dict.fromkeys(group.COLUMNS), "scan": name, "snr": 20.123456, "voxels": 812, "share_0": share,
+          "share_1": 40.}
+         for name, share in (("a", 12.5), ("b", 12.5), ("c", 12.500001))]
+group.find_copies(twins)
+check([row["copy_of"] for row in twins] == [None, "a", None], f"the same scan twice: {twins}")
 path = "out/sub-01/dwi/sub-01_model-hot_dwimap.json"
 kept = open(path).read()
 for poison in ("</td><script>alert(1)</script>", 1e308, -1, None, True, [], {}, [3], "\x01"):

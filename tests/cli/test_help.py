@@ -28,6 +28,10 @@ check(set(subcommands) <= complete("hotfiber", ""), f"completion of subcommands:
 check(complete("hotfiber", "exp") == {"export"}, "exp")
 models = complete("hotfiber", "fit", "--model", "")
 check(models == {"adc", "odf", "fod", "msmt"}, f"completion of --model: {models}")
+names = complete("hotfiber", "run", "--outputs", "peaks,f")
+check(names == {"peaks,fa", "peaks,fixels", "peaks,fiber", "peaks,fraction_sd", "peaks,free_water"},
+      f"completion of a list: {names}")
+check({"default", "all", "maps", "fa"} <= complete("hotfiber", "run", "--outputs", ""), "completion of --outputs")
 check({"--order", "--mask", "--threads", "-i"} <= complete("hotfiber", "fit", "-"), "options of fit")
 open("a file", "w").close()
 check(complete("hotfiber", "fit", "-i", "a") == {"a", "file"}, "files")
@@ -97,6 +101,14 @@ for subcommand in subcommands:
 done = hotfiber("frobnicate")
 check(done.returncode == 2 and "frobnicate" in done.stderr, done.stderr)
 check("did you mean bench" in hotfiber("bnech").stderr, "a guess")
+
+# Many options are listed under headings, the common ones and the examples first.
+text = works("run", "--help").stdout.decode()
+places = [text.find(f"\n{heading}:\n") for heading in ("common options", "examples", "options, model and method",
+                                                       "names for --outputs", "options that every subcommand has")]
+check(0 < places[0] and places == sorted(places), f"headings in this order: {places}")
+common = text[places[0]:places[1]]
+check(all(f"\n  {option} " in common for option in ("-i", "-o", "--mask", "--outputs", "--samples")), common)
 
 # All ways to call for help.
 check(hotfiber("help").stdout.decode() == listing, "`hotfiber help` lists the subcommands")

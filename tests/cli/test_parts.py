@@ -28,9 +28,9 @@ for name, options, parts in (
         ("lowrank", ["--method", "lowrank"], 2),
         ("sshopm", ["--method", "sshopm", "--starts", 40, "--seed", 7], 2),
         ("given", ["--diffusivities", "1.7e-3,.3e-3", "--order", 4], 2), ("adc", ["--model", "adc", "--order", 4], 2),
-        ("msmt", ["--model", "msmt", "--outputs", "default,maps"], 2), ("report", ["--report"], 2),
+        ("msmt", ["--model", "msmt", "--outputs", "default,maps"], 2), ("bare", ["--no_report"], 2),
         ("denoise", ["--denoise"], 2), ("samples", ["--samples", 4, *([] if LONG else ["--outputs", CONES])], 3)):
-    if not LONG and name in ("one", "two", "cones", "maxima", "given", "adc", "report"):
+    if not LONG and name in ("one", "two", "cones", "maxima", "given", "adc", "bare"):
         continue  # HOT_TEST_LONG=1: these, too; cones come with samples
     works("run", "-i", "dwi.nrrd", "-o", f"{name}_whole", "--quiet", *options)
     order = list(range(1, parts + 1))
@@ -45,7 +45,7 @@ for name, options, parts in (
 
 # Parts and merge in other folders: the data are found all the same. Other files than the requested ones.
 os.mkdir("elsewhere")
-works("merge", "../signal_parts", "-o", "merged", "--outputs", "peaks", "--quiet", cwd="elsewhere")
+works("merge", "../signal_parts", "-o", "merged", "--outputs", "peaks", "--no_report", "--quiet", cwd="elsewhere")
 check(sorted(os.listdir("elsewhere/merged")) == ["peaks.nii.gz", "report.json"], f"{os.listdir('elsewhere/merged')}")
 check(open("elsewhere/merged/peaks.nii.gz", "rb").read() == open("signal_whole/peaks.nii.gz", "rb").read(), "the same")
 done = works("run", "-i", "dwi.nrrd", "-o", "by_hand", "--merge", "signal_parts", *every)

@@ -123,7 +123,8 @@ bare = subprocess.run([HOTFIBER, "report", "out", "-o", "bare.html"], env={}, cw
                       stderr=subprocess.PIPE) if os.path.sep in HOTFIBER else None
 check(bare is None or (bare.returncode == 0 and open("bare.html", "rb").read() == open("out/report.html", "rb").read()),
       "without an environment it is the same, byte by byte")
-works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "default,maps,probability", "--force", "--quiet")
+works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "default,maps,probability", "--force", "--no_report",
+      "--quiet")
 check("report.html" not in os.listdir("out") and "b0.nii.gz" in os.listdir("out"), "a run without it removes it")
 
 # From the folder, which is only read.
@@ -163,7 +164,8 @@ check(len(chart) == 1 and abs(float(chart[0].rsplit(" ", 1)[1]) - np.median(fa))
 # In the folder by default; a run replaces it then, but no page of somebody else.
 works("report", "out", "--quiet")
 check(read("out/report.html", "in the folder").size == page.size, "the same page in the folder")
-works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "default,maps,probability", "--force", "--quiet")
+works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "default,maps,probability", "--force", "--no_report",
+      "--quiet")
 open("out/report.html", "w").write("<html>mine</html>")
 done = hotfiber("run", "-i", "dwi.nrrd", "-o", "out", "--force")
 check(done.returncode == 1 and "report.html" in done.stderr, f"a page of somebody else: {done.stderr}")

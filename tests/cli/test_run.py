@@ -17,21 +17,49 @@ truth, _ = read_nrrd("truth.nrrd")
 truth = truth.reshape(3, -1, *size, order="F")
 true_count = (np.linalg.norm(truth, axis=0) > 0).sum(0)
 
+# Plain arguments: the input; a second one, or -i as well, is refused.
+done = works("run", "dwi.nrrd", "-o", "plain", "--outputs", "peaks", "--no_report")
+check(set(os.listdir("plain")) == {"peaks.nii.gz", "report.json"}, f"--no_report: {os.listdir('plain')}")
+said = done.stdout.decode()
+check("written to plain" in said and "plain/peaks.nii.gz" in said and "report.html" not in said and
+      "hotfiber view plain" in said, f"the last lines name what was written: {said}")
+for wrong, word in ((["dwi.nrrd", "plain2"], "-o"), (["dwi.nrrd", "-o", "plain2", "-i", "other.nrrd"], "other.nrrd"),
+                    (["-i", "dwi.nrrd", "dwi.nrrd", "-o", "plain2"], "dwi.nrrd"),
+                    (["plain", "-o", "plain2"], "of a run")):
+    done = hotfiber("run", *wrong)
+    check(done.returncode in (1, 2) and word in done.stderr and done.stderr.count("\n") == 1 and
+          not os.path.exists("plain2"), f"{wrong}: {done.stderr}")
+# The folder of a run in the place of one of its files.
+works("run", "dwi.nrrd", "-o", "first", "--quiet")
+works("run", "dwi.nrrd", "-o", "again", "--mask", "first", "--response", "first", "--quiet")
+check(open("again/mask.nii.gz", "rb").read() == open("first/mask.nii.gz", "rb").read(), "--mask FOLDER")
+check(json.load(open("again/report.json"))["response"]["from"] == "first/response.txt", "--response FOLDER")
+works("export", "first", "-o", "lines.vtp")
+works("export", "first/peaks.nrrd", "-o", "lines2.vtp")
+check(open("lines.vtp", "rb").read() == open("lines2.vtp", "rb").read(), "export FOLDER")
+scores = [works("score", of, "--truth", "truth.nrrd").stdout for of in ("first", "first/peaks.nrrd")]
+check(scores[0] == scores[1] and scores[0], f"score FOLDER: {scores}")
+for name in ("plain", "first", "again"):
+    shutil.rmtree(name)
+for name in ("lines.vtp", "lines2.vtp"):
+    os.remove(name)
+
 # The files that every run leaves, and with --outputs all those of version 0.1; no more and no less.
 works("run", "-i", "dwi.nrrd", "-o", "few", "--quiet")
 few = {"peaks.nii.gz", "peaks.nrrd", "nfibers.nii.gz", "mask.nii.gz", "response.txt", "dec.nii.gz", "fibers.png",
-       "report.json"}
+       "report.json", "report.html", "b0.nii.gz"}
 check(set(os.listdir("few")) == few, f"files: {sorted(set(os.listdir('few')) ^ few)}")
 before = tree()
 done = works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "all")
 expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fiber_1.nrrd", "fiber_2.nrrd",
-            "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json"}
+            "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json",
+            "report.html", "b0.nii.gz"}
 check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
 check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels: {os.listdir('out/fixels')}")
 check({p for p in tree() if not p.startswith("./out")} == set(before), "no files outside the directory")
 for word in ("voxels in the mask", "with one fibre", "with two fibres", "time", "out/fibers.png", "out/report.json"):
     check(word in done.stdout.decode(), f"the table speaks of {word}: {done.stdout.decode()}")
-for name in few & expected - {"report.json"}:
+for name in few & expected - {"report.json", "report.html"}:
     check(open(f"few/{name}", "rb").read() == open(f"out/{name}", "rb").read(), f"{name} depends on the others")
 quiet = works("run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet", "--method", "maxima")
 check(quiet.stdout == b"" and quiet.stderr == "", f"--quiet is quiet: {quiet.stderr}")
@@ -113,7 +141,7 @@ every = ["--outputs", "all,maps,peaks_fod", "--quiet"]
 works("run", "-i", "dwi.nrrd", "-o", "one", "--threads", 1, *every)
 works("run", "-i", "dwi.nrrd", "-o", "four", "--threads", 4, *every)
 check(listed < set(json.load(open("one/report.json"))["files"]), "all and more")
-for name in sorted(set(json.load(open("one/report.json"))["files"]) - {"report.json"}):
+for name in sorted(set(json.load(open("one/report.json"))["files"]) - {"report.json", "report.html"}):
     one, four = (open(os.path.join(folder, name), "rb").read() for folder in ("one", "four"))
     check(one == four, f"{name}: 1 and 4 threads differ")
 
@@ -218,11 +246,11 @@ check(json.load(open("twenty/report.json"))["settings"]["order"] == 4, "order 4"
 check(len([line for line in done.stderr.split("\n") if "order 4" in line]) == 1, f"said in one line: {done.stderr}")
 
 # One file alone, by its own name; a set leaves out what the model does not have.
-works("run", "-i", "dwi.nrrd", "-o", "alone", "--outputs", "peaks.nrrd", "--quiet")
+works("run", "-i", "dwi.nrrd", "-o", "alone", "--outputs", "peaks.nrrd", "--no_report", "--quiet")
 check(set(os.listdir("alone")) == {"peaks.nrrd", "report.json"}, f"{os.listdir('alone')}")
 works("run", "-i", "dwi.nrrd", "-o", "adc", "--outputs", "maps", "--model", "adc", "--order", 2, "--quiet")
 check(set(os.listdir("adc")) == {"mask.nii.gz", "amplitude.nii.gz", "b0.nii.gz", "fa.nii.gz", "md.nii.gz",
-                                 "report.json"},
+                                 "report.json", "report.html"},
       f"{os.listdir('adc')}")
 helped = works("run", "--help").stdout.decode()
 for name in ("peaks_nrrd", "fa", "afd_total", "nufo", "peaks_fod"):

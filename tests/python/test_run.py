@@ -60,6 +60,16 @@ works("run", "-i", SAMPLE, "-o", "sample", "--outputs", "default,tensors", "--me
 compare("sample", hotfiber.fibers(hotfiber.load(SAMPLE), method="maxima"), "sample data")
 
 # The same from arrays: nibabel's, in any type and order, with FSL's tables or lines x y z b.
+of_path = hotfiber.fibers("dwi.nii.gz")
+equal(of_path.peaks, result.peaks, "the path of an image, whose tables are found beside it")
+equal(hotfiber.fibers("dwi.nii.gz", ("dwi.bval", "dwi.bvec")).peaks, result.peaks, "with the paths of the tables")
+for data, swapped in (("dwi.nii.gz", ("dwi.bvec", "dwi.bval")),
+                      (nibabel.load("dwi.nii.gz"), (np.loadtxt("dwi.bvec"), np.loadtxt("dwi.bval")))):
+    try:
+        hotfiber.fibers(data, swapped)
+        check(False, f"swapped tables were taken: {swapped}")
+    except (hotfiber.Error, ValueError) as error:
+        check("bval" in str(error) and "bvec" in str(error), f"swapped tables: {error}")
 nifti = nibabel.load("dwi.nii.gz")
 tables = np.loadtxt("dwi.bval"), np.loadtxt("dwi.bvec")
 samples = nifti.get_fdata()
@@ -206,7 +216,7 @@ for kind, call in ((FileExistsError, lambda: hotfiber.export(result, "out.nii.gz
                    (ValueError, lambda: hotfiber.fibers(loaded, sigma=np.ones(3))),
                    (TypeError, lambda: hotfiber.fibers(loaded, tables)),
                    (TypeError, lambda: hotfiber.fibers(samples)),
-                   (TypeError, lambda: hotfiber.fibers("dwi.nii.gz")),
+                   (TypeError, lambda: hotfiber.fibers("dwi.nii.gz", tables)),
                    (OSError, lambda: hotfiber.fibers(loaded, response="nothing.txt")),
                    (OSError, lambda: hotfiber.fibers(samples, ("no.bval", "no.bvec"))),
                    (TypeError, lambda: hotfiber.fibers(samples, (["a"], ["b"]))),

@@ -1,6 +1,7 @@
 """The table of all scans: numbers that tell quality, outliers among them, and the scans that failed."""
 import os
 import statistics
+import urllib.parse
 
 from . import derivatives, page
 
@@ -9,6 +10,8 @@ MARKED, FEWEST = 3.5, 5
 # Scans worth a look that are listed; further ones open on demand.
 LISTED = 12
 LEFT_OUT = 200
+# Pictures of a page, and how many numbers of two scans must be equal for them to be taken for one.
+PICTURES, SAME = 60, 4
 # name, heading, description, digits, the smallest spread that counts (relative to the median, and absolute)
 MEASURES = [
     ("snr", "SNR", "Signal-to-noise ratio of one b=0 volume", 1, .01, 0.),
@@ -41,6 +44,9 @@ ul.why li:first-child{border-top:0}ul.why a{font-weight:650}ul.why span{display:
 ul.brief{display:grid;grid-template-columns:repeat(auto-fill,minmax(360px,1fr));gap:0 30px}
 ul.brief li,ul.brief li:first-child{border:0;padding:4px 0}
 ul.brief span{display:inline;margin-left:.7em;color:var(--soft);font-size:.92rem}
+.thumbs{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:14px}
+.thumbs img{width:100%;height:110px;object-fit:contain;background:#000;border-radius:6px;display:block}
+.thumbs span{display:block;font-size:.84rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 details{margin-top:.6em}summary{cursor:pointer;color:var(--accent)}
 .strips{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:14px 30px}
 .strips figure{margin:0}.strips svg{width:100%;height:auto;display:block;overflow:visible}
@@ -104,6 +110,17 @@ def mark(rows):
             if abs(scores[name][row["scan"]]) > MARKED:
                 row["outliers"].append(name)
     return scores
+
+
+def find_copies(rows):
+    """Adds to each row the earlier scan whose numbers it has, all of them and to the last digit; None = none has."""
+    first = {}
+    for row in rows:
+        numbers = tuple(row[measure[0]] for measure in MEASURES)
+        known = len([value for value in numbers if value is not None]) >= SAME
+        row["copy_of"] = first.get(numbers) if known else None
+        if known:
+            first.setdefault(numbers, row["scan"])
 
 
 def _cell(value, digits):
@@ -177,6 +194,18 @@ def _table_html(rows, scores):
             "".join(lines) + "</tbody></table></div>")
 
 
+def _pictures(rows):
+    """The fibres of all scans, to be looked through; the pages open from them."""
+    shown = [row for row in rows if row.get("picture")]
+    if not shown:
+        return ""
+    return ('<section id="pictures"><h2>Pictures</h2><div class="thumbs">' + "".join(
+        f'<a href="{page.text(row["page"])}"><img loading="lazy" src="{page.text(row["picture"])}" '
+        f'alt="fibres of {page.text(row["scan"])}"><span>{page.text(row["scan"])}</span></a>\n'
+        for row in shown[:PICTURES]) + "</div>" +
+        (f"<p>and {len(shown) - PICTURES:,} more</p>" if len(shown) > PICTURES else "") + "</section>\n")
+
+
 def document(name, rows, scores, without, left_out, version):
     """The page, as text."""
     done = [row for row in rows if row["status"] == "done"]
@@ -203,6 +232,12 @@ def document(name, rows, scores, without, left_out, version):
             f"<li>{page.text(lacks.path)}<span>{page.text(lacks.why)}</span></li>\n" for lacks in left_out[:LEFT_OUT]) +
             "</ul>" + (f"<p>and {len(left_out) - LEFT_OUT:,} more</p>" if len(left_out) > LEFT_OUT else "") +
             "</section>\n")
+    copies = [row for row in done if row.get("copy_of")]
+    if copies:
+        body += ('<section id="copies"><h2>The same data twice</h2><ul class="why brief">' + "".join(
+            f'<li><a href="{page.text(row["page"])}">{page.text(row["scan"])}</a><span>every number is that of '
+            f'{page.text(row["copy_of"])}: is it a copy of the same file?</span></li>\n' for row in copies) +
+            "</ul></section>\n")
     if marked or wrong:
         words = {measure[0]: measure[1] for measure in MEASURES}
         lines = []
@@ -225,6 +260,7 @@ def document(name, rows, scores, without, left_out, version):
                  f"line is the median. Marked: more than {MARKED} robust standard deviations (1.4826 times the median "
                  f"absolute deviation) from the median, among at least {FEWEST} scans.</p><div class=\"strips\">" +
                  "".join(_strip(measure, done, scores) for measure in shown) + "</div></section>\n")
+    body += _pictures(done)
     if done:
         body += ('<section id="scans"><h2>Scans</h2><ul class="legend">' + "".join(
             f'<li><span class="key s{index}"></span>{label}</li>' for index, label in
@@ -252,6 +288,11 @@ def make(jobs, without, left_out, out, version):
         if status["status"] == "done" and not report:
             status = {**status, "status": "failed", "message": "its maps are not where they were left; do it again"}
         rows.append(row_of(scan, status, report))
+        picture = os.path.join(scan.figures(out), f"{scan.name}_fibers.png")
+        if status["status"] == "done" and os.path.exists(picture):
+            rows[-1]["picture"] = urllib.parse.quote(os.path.relpath(picture, out).replace(os.sep, "/"),
+                                                     errors="surrogateescape")
+    find_copies([row for row in rows if row["status"] == "done"])
     scores = mark([row for row in rows if row["status"] == "done"])
     description = _dictionary(derivatives.read_json(os.path.join(out, "dataset_description.json")))
     name = description.get("Name") or os.path.basename(os.path.abspath(out))

@@ -155,6 +155,9 @@ def _tables(gradients):
         b, vectors = _table(gradients[0]).ravel(), _table(gradients[1])
         if vectors.shape == (3, len(b)) and len(b) != 3:
             vectors = vectors.T
+        if vectors.size * 3 == b.size and vectors.size > 1:
+            raise ValueError(f"gradients: {vectors.size} vectors and then {vectors.size} b-values were given; "
+                             "did you mean (bvals, bvecs), in this order?")
         if vectors.shape != (len(b), 3):
             raise ValueError(f"gradients: {len(b)} b-values need vectors of shape ({len(b)}, 3), not {vectors.shape}")
         return b, vectors, "bvec"

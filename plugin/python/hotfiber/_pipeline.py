@@ -69,13 +69,24 @@ class _Objects:
         return self.add("response", handle)
 
 
+def _load_data(path, gradients, affine, frame):
+    """The data of a file; gradients: paths of its tables, None = those next to it."""
+    if affine is not None or frame is not None:
+        raise TypeError("affine, frame: the file has its own; do not pass others with a path")
+    tables = gradients if isinstance(gradients, (tuple, list)) else [gradients]
+    if len(tables) > 2 or not all(one is None or isinstance(one, (str, os.PathLike)) for one in tables):
+        raise TypeError("gradients: with the path of an image, the paths of its tables are needed; or load the image "
+                        "with nibabel and pass it with arrays")
+    return load(path, *tables, kind="dwi")
+
+
 def _data(data, gradients, affine, frame):
     if isinstance(data, Dwi):
         if gradients is not None or affine is not None or frame is not None:
             raise TypeError("data: a Dwi has gradients and an affine; do not pass others")
         return data
     if isinstance(data, (str, os.PathLike)):
-        raise TypeError("data: an array or a Dwi is needed; hotfiber.load reads files")
+        return _load_data(data, gradients, affine, frame)
     if gradients is None:
         raise TypeError("gradients: (bvals, bvecs), lines x y z b or a GradientTable are needed with an array")
     return Dwi(data, gradients, affine, frame=frame)
@@ -226,9 +237,10 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
-    data: a Dwi (`load` reads one), or an array (..., volumes) of any real type and memory order, or a nibabel image.
+    data: the path of an image (NRRD, NIfTI or MIF), whose gradient tables are found as the command finds them; a Dwi
+        (`load` reads one); an array (..., volumes) of any real type and memory order; or a nibabel image.
     gradients: with an array: (bvals, bvecs), b in s/mm^2; lines x y z b; or DIPY's GradientTable. Paths, too: see
-        `Dwi`.
+        `Dwi`. With a path: None, or the paths of the tables.
     affine: with an array: (4, 4), voxel indices to scanner mm; None = directions in the axes of the gradients.
     mask: (...) where to compute; None = estimated from the b=0 images.
     model, order, response, regularise, positive, weighted, estimate_s0, constraint, kernel, normalise: see `fit`;
