@@ -292,6 +292,7 @@ int cli_bench(int argc, char **argv)
         {"json", CLI_FLAG, &json, NULL, "print JSON instead of a table", 0, 0},
         {"seconds", CLI_DOUBLE, &options.seconds, "S", "measure each row for about so long; default 1", .01, 600},
         {"order", CLI_INT, &options.order, "N", "only tensors of this order", 2, 8},
+        {"dim", CLI_INT, &options.dim, "N", "sshopm on the CPU: tensors of any order in so many dimensions", 2, 16},
         {"count", CLI_SIZE, &options.count, "N", "number of tensors, voxels or matrices; default: the benchmark's own",
          1, 1e9},
         {"starts", CLI_SIZE, &options.starts, "N", "number of starting vectors (sshopm, directions); default 128", 1,

@@ -28,6 +28,7 @@ typedef struct bench_options {
     const char *peer;   /* --peer: another program or library to time as well; a name the benchmark knows */
     const char *algorithm; /* --algorithm: only this one; a name the benchmark knows */
     int order;          /* --order: only this one */
+    int dim;            /* --dim: sshopm for tensors of any order in so many dimensions */
     size_t count;       /* --count: how many tensors, voxels, matrices */
     size_t starts;      /* --starts */
 } bench_options;

@@ -9,6 +9,7 @@
 #include "common/cpu.h"
 #include "bench/kernels/sshopm_measure.h"
 #include "bench.h"
+#include "bench_sshopm_dim.h"
 
 typedef struct cpu_job {
     hot_sshopm_options options;
@@ -140,7 +141,9 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
 static hot_status run(hot_context *context, const bench_options *options, bench_report *report)
 {
     hot_device device = hot_context_device(context);
-    hot_status status = HOT_OK;
+    if (options->dim)
+        return bench_sshopm_dim(context, options, report);
+    hot_status status = options->peer ? hot_context_fail(context, HOT_ERROR_ARGUMENT, "--peer needs --dim") : HOT_OK;
     for (int order = 4; order <= 8 && status == HOT_OK; order += 2) {
         if (options->order && options->order != order)
             continue;
@@ -162,4 +165,5 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
 }
 
 const bench_entry bench_sshopm = {"sshopm",
-                                  "SS-HOPM from many starts: 50 iterations, and to convergence; --algorithm NAME", run};
+                                  "SS-HOPM from many starts: 50 iterations, and to convergence; --algorithm NAME; "
+                                  "--dim N --peer numpy", run};

@@ -1,5 +1,6 @@
-/* Any order and dimension: part of sshopm_lanes.h when HOT_DIM is 0. The index classes are walked in order (figures 2
- * and 3 of the Ballard paper), all lanes together. */
+/* Any order and dimension: part of sshopm_lanes.h when HOT_DIM is 0. For tensors whose unfolded matrix would be too
+ * large (sshopm_unfold.h): the index classes are walked in order (figures 2 and 3 of the Ballard paper), all lanes
+ * together. */
 
 HOT_FN void HOT_RUN(powers)(const hot_sshopm_args *args, const HOT_REAL *x, HOT_REAL power[][HOT_ORDER_MAX + 1])
 {
@@ -30,6 +31,18 @@ HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_args *args, hot_poll *pol
     } while (!hot_poll_after(poll, 1) && hot_class_next(&class));
 }
 
+/* A x^(m-1) = (A x^(m-2)) x, from the upper triangle row by row. */
+HOT_FN void HOT_RUN(general_apply)(int n, const HOT_REAL *h, const HOT_REAL *x, HOT_REAL *g)
+{
+    for (int i = 0; i < n; i++) {
+        g[i] = (HOT_REAL){0};
+        for (int j = 0; j < n; j++) {
+            int p = i < j ? i : j, q = i < j ? j : i;
+            g[i] += h[p * n - p * (p - 1) / 2 + q - p] * x[j];
+        }
+    }
+}
+
 /* The Hessian's upper triangle row by row, and the gradient from it. */
 HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_args *args, hot_poll *poll, const HOT_SCALAR *a,
                                          const HOT_REAL *x, HOT_REAL *g, HOT_REAL *h)
@@ -55,13 +68,7 @@ HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_args *args, hot_poll *
                 h[i * n - i * (i - 1) / 2 + j - i] += term;
             }
     } while (!hot_poll_after(poll, 1) && hot_class_next(&class));
-    for (int i = 0; i < n; i++) {
-        g[i] = (HOT_REAL){0};
-        for (int j = 0; j < n; j++) {
-            int p = i < j ? i : j, q = i < j ? j : i;
-            g[i] += h[p * n - p * (p - 1) / 2 + q - p] * x[j];
-        }
-    }
+    HOT_RUN(general_apply)(n, h, x, g);
 }
 
 /* The adaptive shift, from Samuelson's bound of the smallest eigenvalue (exact for n = 2). */

@@ -9,7 +9,8 @@
 #include <hotfiber/heev.h>
 
 static const int shapes[][2] = {{4, 3}, {6, 3}, {8, 3}, {2, 3}, {3, 2}, {3, 3}, {3, 4}, {3, 5}, {3, 6},
-                                {4, 2}, {4, 4}, {4, 5}, {4, 6}, {5, 3}, {3, 7}, {7, 2}, {4, 1}};
+                                {4, 2}, {4, 4}, {4, 5}, {4, 6}, {5, 3}, {3, 7}, {7, 2}, {4, 1}, {4, 7},
+                                {6, 4}, {5, 5}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* Result `item` is what it claims to be: x of unit length, lambda = A x^m, the residual as said. */
@@ -563,6 +564,8 @@ static void check(check_run *run)
             check_sshopm_neighbours(run, order, 20000, 100, HOT_ALGORITHM_GNOMONIC, HOT_SHIFT_NONE);
         }
     }
+    if (!run->cuda)
+        check_sshopm_closed(run);
     check_options(run);
     check_alone(run);
 }

@@ -121,6 +121,9 @@ static inline void check_written(check_run *run, const problem *p)
     CHECK_ITEM(run, 0, missing == 0, "%zu values were not written", missing);
 }
 
+/* Every order from 2 to 8 and dimension: sshopm_closed.c. */
+void check_sshopm_closed(check_run *run);
+
 /* On the GPU: sshopm_device.c. */
 void check_sshopm_large(check_run *run, int order);
 void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm,

@@ -124,6 +124,10 @@ static hot_status start_8_12(hot_context *c, const double *x, double *y)
 {
     return one_start(c, 8, 12, HOT_SHIFT_ADAPTIVE, x, y);
 }
+static hot_status start_5_9(hot_context *c, const double *x, double *y)
+{
+    return one_start(c, 5, 9, HOT_SHIFT_NONE, x, y);
+}
 static hot_status start_12_11(hot_context *c, const double *x, double *y)
 {
     return one_start(c, 12, 11, HOT_SHIFT_NONE, x, y);
@@ -165,12 +169,13 @@ static void test_large(const double *x, double *y)
         {"eigenpairs, order 4, dim 6", pairs_4_6}, {"eigenpairs, order 8, dim 6", pairs_8_6},
         {"eigenpairs, order 16, dim 3", pairs_16_3}, {"eigenpairs, order 12, dim 11", pairs_12_11},
         {"one start, order 8, dim 12", start_8_12}, {"one start, order 12, dim 11", start_12_11},
+        {"one start, order 5, dim 9", start_5_9},
         {"one start, order 4, dim 3", start_4_3}, {"one start, order 4, dim 6", start_4_6},
         {"a matrix of 1024 rows", matrix_1024}, {"a tridiagonal matrix of 2,000,000 rows", rows_2000000},
         {"CP of rank 900", rank_900}, {"a pseudo-inverse of 1500 x 1000", inverse},
         {"denoising 1000 volumes", volumes_1000}};
     for (int device = 0; device < 2; device++) /* the reference can be stopped, too, where it is slow */
-        for (size_t i = 0; i < (device ? 8 : sizeof large / sizeof *large); i++) {
+        for (size_t i = 0; i < (device ? 9 : sizeof large / sizeof *large); i++) {
             const hot_context_options settings = {.size = sizeof settings, .threads = 1, .stop = stop_at_limit,
                                                   .device = device ? HOT_DEVICE_REFERENCE : HOT_DEVICE_CPU};
             hot_context *context = NULL;

@@ -20,12 +20,12 @@ static const hot_sshopm_variant *choose_variant(const hot_context *context)
     return HOT_CPU_VARIANT(context, &hot_sshopm_variant);
 }
 
-static hot_sshopm_tensor_fn *choose_shape(const hot_sshopm_variant *variant, const hot_sshopm_args *args)
+static const hot_sshopm_shape *choose_shape(const hot_sshopm_variant *variant, const hot_sshopm_args *args)
 {
     const hot_sshopm_shape *shape = variant->shapes;
     while (shape->order && (shape->order != args->order || shape->dim != args->dim))
         shape++;
-    return args->f64 ? shape->f64 : shape->f32;
+    return shape;
 }
 
 /* The starts, transposed for vector loads: blocks x dim x lanes, the last block filled up with the last start. */
@@ -80,9 +80,46 @@ typedef struct cpu_job {
     const double *multiplicity;
     const void *starts;
     size_t lanes, blocks, piece_blocks, pieces; /* pieces per tensor */
-    char *scratch;                              /* threads x unique, in the type of the call */
-    size_t scratch_stride;
+    hot_sshopm_unfolding unfolding;             /* of shapes that are not unrolled */
+    char *scratch;                              /* threads x (tensor, unfolded tensor, monomials), in bytes: */
+    size_t values_size, matrix_size, scratch_stride;
 } cpu_job;
+
+/* The unfolding of shapes that are not unrolled, and the layout of the threads' scratch memory, in whole cache lines. */
+static hot_status plan_scratch(hot_context *context, cpu_job *job, const hot_sshopm_variant *variant)
+{
+    const hot_sshopm_args *args = job->args;
+    const hot_sshopm_shape *shape = choose_shape(variant, args);
+    const size_t size = args->f64 ? sizeof(double) : sizeof(float), vector = job->lanes * size;
+    hot_status status = HOT_OK;
+    job->tensor_fn = args->f64 ? shape->f64 : shape->f32;
+    if (shape->order == 0)
+        status = hot_sshopm_unfolding_create(context, &(hot_poll){.context = context}, args, variant->tile_rows,
+                                             &job->unfolding);
+    job->values_size = (args->unique * size + 63) / 64 * 64;
+    job->scratch_stride = job->values_size + 64; /* threads do not share cache lines */
+    if (job->unfolding.place) {
+        job->matrix_size = (hot_sshopm_unfolding_size(&job->unfolding) * size + 63) / 64 * 64;
+        job->scratch_stride += job->matrix_size + 4 * job->unfolding.monomials * vector;
+    }
+    return status;
+}
+
+/* The scaled tensor of an item, unfolded (sshopm_unfold.h). */
+static void unfold(const cpu_job *job, const void *values, void *matrix)
+{
+    const hot_sshopm_unfolding *unfolding = &job->unfolding;
+    const uint32_t *place = unfolding->place;
+    size_t to = 0;
+    for (int t = 0; t < unfolding->tiles; t++)
+        for (size_t c = 0; c < unfolding->columns; c++)
+            for (int r = 0; r < unfolding->tile; r++, to++) {
+                if (job->args->f64)
+                    ((double *)matrix)[to] = ((const double *)values)[place[to]] * unfolding->weight[c];
+                else
+                    ((float *)matrix)[to] = (float)(((const float *)values)[place[to]] * unfolding->weight[c]);
+            }
+}
 
 /* values * 2^-exponent * sign into scratch, and everything else that is scaled with it. */
 static void scale_tensor(const cpu_job *job, size_t tensor, const hot_sshopm_scale *scale, void *scratch,
@@ -101,6 +138,13 @@ static void scale_tensor(const cpu_job *job, size_t tensor, const hot_sshopm_sca
             ((float *)scratch)[i] = (float)(from[i] * first * second);
     }
     item->values = scratch;
+    if (job->unfolding.place) {
+        char *matrix = (char *)scratch + job->values_size;
+        unfold(job, scratch, matrix);
+        item->unfolding = &job->unfolding;
+        item->matrix = matrix;
+        item->monomials = matrix + job->matrix_size;
+    }
     item->scale = scale->scale;
     item->alpha = ldexp(args->alpha, -scale->exponent);
     item->unit = ldexp(1, -scale->exponent);
@@ -137,19 +181,23 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
     const hot_sshopm_variant *variant = choose_variant(context);
     int threads = hot_context_threads(context);
     hot_status status = HOT_ERROR_MEMORY;
-    cpu_job job = {.args = args, .tensor_fn = choose_shape(variant, args)};
+    cpu_job job = {.args = args};
     double *multiplicity = NULL;
-    void *starts = NULL;
+    void *starts = NULL, *scratch = NULL;
     job.lanes = (size_t)(args->f64 ? variant->lanes_f64 : variant->lanes_f32);
     job.blocks = (args->starts + job.lanes - 1) / job.lanes;
     job.piece_blocks = PIECE / job.lanes;
     job.pieces = (job.blocks + job.piece_blocks - 1) / job.piece_blocks;
-    job.scratch_stride = (args->unique * sizeof(double) + 127) / 64 * 64; /* threads do not share cache lines */
+    status = plan_scratch(context, &job, variant);
+    if (status != HOT_OK)
+        goto cleanup;
+    status = HOT_ERROR_MEMORY;
     multiplicity = hot_context_alloc(context, args->unique, sizeof *multiplicity);
     starts = transpose_starts(context, args, job.lanes, job.blocks);
-    job.scratch = hot_context_alloc(context, (size_t)threads, job.scratch_stride);
-    if (!multiplicity || !starts || !job.scratch)
+    scratch = hot_context_alloc(context, (size_t)threads + 1, job.scratch_stride);
+    if (!multiplicity || !starts || !scratch)
         goto cleanup;
+    job.scratch = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
     hot_class_multiplicities(&(hot_poll){.context = context}, args->order, args->dim, multiplicity);
     job.multiplicity = multiplicity;
     job.starts = starts;
@@ -171,6 +219,7 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
 cleanup:
     hot_context_free(context, multiplicity);
     hot_context_free(context, starts);
-    hot_context_free(context, job.scratch);
+    hot_context_free(context, scratch);
+    hot_sshopm_unfolding_free(context, &job.unfolding);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "common/poll.h"
 #include "sshopm/sshopm_args.h"
+#include "sshopm_unfold.h"
 
 /* One tensor, scaled and with the sign of the search in it. */
 typedef struct hot_sshopm_item {
@@ -13,6 +14,9 @@ typedef struct hot_sshopm_item {
     double unscale[2];   /* lambda times both is lambda in the caller's units */
     const void *starts;  /* blocks x dim x lanes */
     hot_poll *poll;      /* the thread's */
+    const hot_sshopm_unfolding *unfolding;
+    const void *matrix;  /* the unfolded tensor; NULL: not for this shape, or too large */
+    void *monomials;     /* two lists of monomials, of 2 vectors each */
     size_t at;           /* the tensor's first place in the outputs */
 } hot_sshopm_item;
 
@@ -25,7 +29,7 @@ typedef struct hot_sshopm_shape {
 } hot_sshopm_shape;
 
 typedef struct hot_sshopm_variant {
-    int lanes_f32, lanes_f64;
+    int lanes_f32, lanes_f64, tile_rows;
     size_t shape_count;
     const hot_sshopm_shape *shapes;
 } hot_sshopm_variant;

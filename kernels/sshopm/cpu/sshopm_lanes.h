@@ -3,8 +3,7 @@
  *   #define HOT_RUN(name)        the names made
  *   #define HOT_SCALAR float, HOT_REAL vf, HOT_MASK vi, HOT_COUNT int32_t, HOT_TYPE f32, HOT_ORDER, HOT_DIM
  *
- * HOT_DIM 0 makes the general version, any order and dimension, by walking the index classes; the walk's cost is shared
- * by the lanes. */
+ * HOT_DIM 0 makes the general version, any order and dimension, by products with the unfolded tensor. */
 #define HOT_COEF HOT_SCALAR
 #define HOT_MAX(a, b) vmax(a, b)
 #define HOT_SQRT(a) vsqrt(a)
@@ -15,11 +14,10 @@
 #if HOT_DIM == 0
 #define HOT_N args->dim
 #define HOT_N_MAX HOT_DIM_MAX
-#define HOT_GROUP 1
+#define HOT_PAIRS_MAX (HOT_DIM_MAX * (HOT_DIM_MAX + 1) / 2)
+#define HOT_GROUP 2
 #include "sshopm/sshopm_general.h"
-#define HOT_EVALUATE_GRADIENT(a, x, g) HOT_RUN(general_gradient)(args, item->poll, a, x, g)
-#define HOT_EVALUATE_DERIVATIVES(a, x, g, h) HOT_RUN(general_derivatives)(args, item->poll, a, x, g, h)
-#define HOT_EVALUATE_SHIFT(h, margin) HOT_RUN(general_shift)(args, h, margin)
+#include "sshopm/cpu/sshopm_product.h"
 #else
 #define HOT_N HOT_DIM
 #define HOT_N_MAX HOT_DIM
@@ -37,9 +35,6 @@
 #include "symtensor/formn.h"
 #endif
 #include "sshopm/sshopm_step.h"
-#define HOT_EVALUATE_GRADIENT(a, x, g) HOT_STEP(gradient)(a, x, g)
-#define HOT_EVALUATE_DERIVATIVES(a, x, g, h) HOT_STEP(derivatives)(a, x, g, h)
-#define HOT_EVALUATE_SHIFT(h, margin) HOT_STEP(adaptive_shift)(h, margin)
 #endif
 
 /* x <- y / |y|; where y is so short that its square is lost, it is lengthened first; where it is zero, x stays. */
@@ -117,7 +112,7 @@ HOT_FN void HOT_RUN(repeat)(const hot_sshopm_args *args, const hot_sshopm_item *
     for (int k = 0; k < args->max_iterations && !hot_poll_after(item->poll, HOT_GROUP); k++) {
         for (int b = 0; b < HOT_GROUP; b++) {
             HOT_REAL y[HOT_N_MAX];
-            HOT_EVALUATE_GRADIENT(a, x[b], y);
+            HOT_STEP(gradient)(a, x[b], y);
             if (alpha != 0)
                 for (int d = 0; d < HOT_N; d++)
                     y[d] += x[b][d] * alpha;
@@ -130,15 +125,23 @@ HOT_FN void HOT_RUN(repeat)(const hot_sshopm_args *args, const hot_sshopm_item *
 /* Blocks [first, last) of HOT_LANES starts, from the tensor item->values. */
 static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *item, size_t first, size_t last)
 {
-    const HOT_SCALAR *a = item->values;
     const HOT_SCALAR alpha = (HOT_SCALAR)item->alpha, margin = (HOT_SCALAR)(1e-6 * item->scale / args->order);
     const HOT_SCALAR limit = (HOT_SCALAR)(args->tolerance * item->scale), limit2 = limit * limit;
     const HOT_SCALAR change = (HOT_SCALAR)args->change, unit = (HOT_SCALAR)item->unit;
     const int adaptive = args->shift == HOT_SHIFT_ADAPTIVE;
+#if HOT_DIM != 0
+    const HOT_SCALAR *a = item->values;
+#endif
     for (size_t begin = first; begin < last && !hot_poll_stopped(item->poll); begin += HOT_GROUP) {
+#if HOT_DIM == 0
+        HOT_REAL gradient[HOT_GROUP][HOT_N_MAX], hessian[HOT_GROUP][HOT_PAIRS_MAX];
+        const int group = last - begin < HOT_GROUP ? (int)(last - begin) : HOT_GROUP;
+#else
+        const int group = HOT_GROUP;
+#endif
         HOT_REAL x[HOT_GROUP][HOT_N_MAX], lambda[HOT_GROUP], residual2[HOT_GROUP], before[HOT_GROUP];
         HOT_MASK done[HOT_GROUP], steps[HOT_GROUP];
-        for (int b = 0; b < HOT_GROUP; b++) {
+        for (int b = 0; b < group; b++) {
             /* Beyond the last block the last one is repeated; its copies are not stored. */
             size_t block = begin + (size_t)b < last ? begin + (size_t)b : last - 1;
             const HOT_SCALAR *from = (const HOT_SCALAR *)item->starts + block * (size_t)HOT_N * HOT_LANES;
@@ -151,22 +154,32 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
 #ifdef HOT_REPEAT
         if (args->exact && !adaptive) {
             HOT_RUN(repeat)(args, item, x);
-            for (int b = 0; b < HOT_GROUP; b++)
+            for (int b = 0; b < group; b++)
                 steps[b] = (HOT_MASK){0} + (HOT_COUNT)args->max_iterations;
             begun = args->max_iterations;
         }
 #endif
         for (int k = begun;; k++) {
             HOT_MASK all = (HOT_MASK){0} - 1;
-            for (int b = 0; b < HOT_GROUP; b++) {
-                HOT_REAL y[HOT_N_MAX], shift = (HOT_REAL){0} + alpha;
+#if HOT_DIM == 0
+            HOT_RUN(evaluate)(args, item, group, x, gradient, hessian);
+#endif
+            for (int b = 0; b < group; b++) {
+                HOT_REAL shift = (HOT_REAL){0} + alpha;
+#if HOT_DIM == 0
+                HOT_REAL *y = gradient[b];
+                if (adaptive)
+                    shift = HOT_RUN(general_shift)(args, hessian[b], margin);
+#else
+                HOT_REAL y[HOT_N_MAX];
                 if (adaptive) {
                     HOT_REAL h[HOT_N_MAX * (HOT_N_MAX + 1) / 2];
-                    HOT_EVALUATE_DERIVATIVES(a, x[b], y, h);
-                    shift = HOT_EVALUATE_SHIFT(h, margin);
+                    HOT_STEP(derivatives)(a, x[b], y, h);
+                    shift = HOT_STEP(adaptive_shift)(h, margin);
                 } else {
-                    HOT_EVALUATE_GRADIENT(a, x[b], y);
+                    HOT_STEP(gradient)(a, x[b], y);
                 }
+#endif
                 HOT_RUN(measure)(args, x[b], y, &lambda[b], &residual2[b]);
                 HOT_MASK small = residual2[b] <= limit2;
                 if (change > 0) {
@@ -191,10 +204,10 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
                     x[b][d] = vsel(done[b], x[b][d], next[d]);
                 steps[b] += 1 + done[b];
             }
-            if (k == args->max_iterations || vall(all) || hot_poll_after(item->poll, HOT_GROUP))
+            if (k == args->max_iterations || vall(all) || hot_poll_after(item->poll, (size_t)group))
                 break;
         }
-        for (int b = 0; b < HOT_GROUP && begin + (size_t)b < last; b++)
+        for (int b = 0; b < group && begin + (size_t)b < last; b++)
             HOT_RUN(store)(args, item, begin + (size_t)b, x[b], lambda[b], residual2[b], steps[b]);
     }
 }
@@ -209,6 +222,4 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
 #undef HOT_N_MAX
 #undef HOT_GROUP
 #undef HOT_REPEAT
-#undef HOT_EVALUATE_GRADIENT
-#undef HOT_EVALUATE_DERIVATIVES
-#undef HOT_EVALUATE_SHIFT
+#undef HOT_PAIRS_MAX

@@ -12,6 +12,12 @@
 #define HOT_GLUE_(name, order, dim, type) name##_##order##_##dim##_##type
 #define HOT_GLUE(name, order, dim, type) HOT_GLUE_(name, order, dim, type)
 #define HOT_RUN(name) HOT_GLUE(name, HOT_ORDER, HOT_DIM, HOT_TYPE)
+/* Rows of a tile of the unfolded tensor: with two vectors each they fill the registers. */
+#if defined(HOT_SIMD_AVX512)
+#define HOT_TILE_ROWS 12
+#else
+#define HOT_TILE_ROWS 6
+#endif
 #define HOT_SHAPE_TEMPLATE "sshopm/cpu/sshopm_lanes.h"
 
 #define HOT_SCALAR float
@@ -39,5 +45,5 @@
 #define HOT_LINE(order, dim) {order, dim, tensor_##order##_##dim##_f32, tensor_##order##_##dim##_f64},
 static const hot_sshopm_shape shapes[] = {HOT_SSHOPM_SHAPES(HOT_LINE)};
 
-const hot_sshopm_variant HOT_VARIANT(hot_sshopm_variant) = {HOT_LANES_F32, HOT_LANES_F64,
+const hot_sshopm_variant HOT_VARIANT(hot_sshopm_variant) = {HOT_LANES_F32, HOT_LANES_F64, HOT_TILE_ROWS,
                                                             sizeof shapes / sizeof shapes[0], shapes};
