@@ -50,7 +50,7 @@ void hot_page_write_planes(FILE *file, const hot_page *page, const hot_png *plan
         char caption[80];
         if (!planes[order[i]].bytes || hot_page_is_thin(page, order[i]))
             continue;
-        snprintf(caption, sizeof caption, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
+        snprintf(caption, sizeof caption, "%s, slice %zu of %zu", panel->name, panel->slice + 1,
                  page->grid.size[panel->through]);
         hot_page_write_plane(file, panel, &planes[order[i]], panel->width, panel->height, large, what, caption);
     }

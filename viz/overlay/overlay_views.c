@@ -201,7 +201,7 @@ void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *v
         hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK_DIM, "3-D");
         return;
     }
-    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s%s, %c = %d of %zu", planes[viewport->plane],
-                  fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "", "ijk"[viewport->axis],
-                  page->state->voxel[viewport->axis], page->scene->grid.size[viewport->axis]);
+    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s%s, slice %d of %zu", planes[viewport->plane],
+                  fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "", page->state->voxel[viewport->axis] + 1,
+                  page->scene->grid.size[viewport->axis]);
 }

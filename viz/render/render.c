@@ -63,7 +63,7 @@ void hot_renderer_destroy(hot_renderer **renderer)
 void hot_renderer_invalidate(hot_renderer *renderer)
 {
     hot_glyphs_invalidate(renderer->context, &renderer->glyphs);
-    renderer->image.scene = 0;
+    renderer->image.scene = renderer->image.mask_scene = 0;
     renderer->image.volume = NULL;
 }
 

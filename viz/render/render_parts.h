@@ -146,8 +146,8 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 /* ---- render_image.c --------------------------------------------------------------------------------------- */
 
 typedef struct hot_image_renderer {
-    GLuint program, texture, empty_array;
-    unsigned scene;                /* contents of the texture: serial number */
+    GLuint program, texture, mask, empty_array;
+    unsigned scene, mask_scene;    /* contents of the textures: serial numbers */
     const hot_view_volume *volume;
 } hot_image_renderer;
 

@@ -18,8 +18,8 @@ static const hot_view_setting settings[] = {
      "one plane (default), three linked planes with a 3-D view, or 3-D only", 0, 0, 0},
     {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0,
      0},
-    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair, which selects the slices; default the middle",
-     0, 1e9, 1},
+    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K",
+     "the crosshair, which selects the slices; default the middle, or where most fibres are", 0, 1e9, 1},
     {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default the crosshair's", 0,
      1e9, 1},
     {"extent", HOT_SETTING_CHOICE, AT(extent), "slices|volume",
@@ -33,7 +33,7 @@ static const hot_view_setting settings[] = {
     {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "point at the middle of the picture, scanner mm (RAS)", -1e6,
      1e6, 1},
     {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
-     "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
+     "planes and 3-D camera follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
     {"background", HOT_SETTING_NAME, AT(background), "NAME",
      "image behind the glyphs: b0, tissues (of a run with msmt: white matter blue, grey matter green, CSF red), dec, "
      "nfibers, amplitude, the base name of a given image file, auto (default: the first given image, else tissues, "
@@ -391,7 +391,7 @@ hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, 
     hot_scene_plane_axes(scene, axis);
     for (int d = 0; d < 3; d++)
         if (state->voxel[d] < 0)
-            state->voxel[d] = (int)(scene->grid.size[d] / 2);
+            state->voxel[d] = scene->start[d];
     if (state->slice >= 0)
         state->voxel[axis[state->plane]] = state->slice;
     for (int d = 0; d < 3; d++)

@@ -32,7 +32,8 @@ typedef struct hot_view_state {
     /* Part of the scene */
     int mode;              /* hot_view_mode */
     int plane;             /* hot_view_plane of HOT_VIEW_SINGLE */
-    int voxel[3];          /* the crosshair, a voxel of every slice; -1 = the middle, until hot_view_state_resolve */
+    int voxel[3];          /* the crosshair, a voxel of every slice; -1 = the scene's start, until
+                              hot_view_state_resolve */
     int slice; /* requested slice of `plane`; hot_view_state_resolve moves it to `voxel`; -1 = none */
     int extent;            /* hot_view_extent: glyphs of the slices or of the whole volume (3-D) */
     int slab;              /* slices of glyphs that a plane shows, centred on its slice; default 1 */

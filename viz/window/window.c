@@ -16,7 +16,8 @@
 #include "scene/scene_open.h"
 #include "window_dump.h"
 
-static const double WATCH_SECONDS = 0.5; /* interval between checks of the files */
+static const double WATCH_SECONDS = 0.5;  /* interval between checks of the files */
+static const double SIGNAL_SECONDS = 0.1; /* and between checks whether the context is cancelled */
 
 typedef struct window {
     hot_context *context;
@@ -394,8 +395,10 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
         status = view.status;
         if (status == HOT_OK && options->dump)
             status = hot_window_dump_write(context, options->dump, &view.dump, *scene, state, &view.input);
-        glfwWaitEventsTimeout(WATCH_SECONDS);
-        watch_files(&view);
+        glfwWaitEventsTimeout(SIGNAL_SECONDS);
+        status = hot_context_check(context, "showing the window"); /* Ctrl-C, SIGTERM */
+        if (status == HOT_OK)
+            watch_files(&view);
     }
     if (view.renderer)
         hot_renderer_destroy(&view.renderer);

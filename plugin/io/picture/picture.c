@@ -236,7 +236,7 @@ static void draw_panel(const hot_picture *picture, const hot_panel *panel)
     cairo_stroke(picture->cairo);
 
     char caption[96];
-    snprintf(caption, sizeof caption, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
+    snprintf(caption, sizeof caption, "%s, slice %zu of %zu", panel->name, panel->slice + 1,
              picture->fibers->grid.size[panel->through]);
     set_gray(picture, 0.75);
     draw_text(picture, panel->x + panel->width / 2, panel->y - 2.4 * font, 0.5, caption);
