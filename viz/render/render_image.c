@@ -153,7 +153,7 @@ static void column_major(const double from_ras[3][4], double matrix[16])
     matrix[15] = 1;
 }
 
-/* hollow: leave out values up to `floor`, and voxels outside the mask. */
+/* hollow: leaves out values up to `floor`, and voxels outside the mask. */
 static void set_hollow(const hot_image_renderer *image, const hot_scene *scene, int hollow, double floor)
 {
     const size_t *size = scene->grid.size;
@@ -198,7 +198,9 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     hot_program_int(program, "colored", volume->components == 3);
     hot_program_float(program, "opacity", state->opacity);
     hot_program_vec3(program, "canvas", state->canvas);
-    set_hollow(image, scene, viewport->space, hot_volume_floor(window) / white);
+    /* on white paper, dark voxels would be a grey box around the head */
+    const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
+    set_hollow(image, scene, viewport->space || paper, hot_volume_floor(window) / white);
     glBindVertexArray(image->empty_array);
     if (!viewport->space) {
         /* behind every glyph of the slice, at any depth */

@@ -216,6 +216,20 @@ static double fitting(const hot_scene *scene, const hot_viewport *viewport)
     return margin * fmax(across / viewport->width, along / viewport->height);
 }
 
+static void set_matrix(hot_viewport *viewport)
+{
+    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width),
+                             2 / (viewport->mm_per_pixel * viewport->height), -1 / viewport->depth};
+    const double *axis[3] = {viewport->right, viewport->up, viewport->toward};
+    memset(viewport->matrix, 0, sizeof viewport->matrix);
+    for (int row = 0; row < 3; row++) {
+        for (int d = 0; d < 3; d++)
+            viewport->matrix[4 * d + row] = scale[row] * axis[row][d];
+        viewport->matrix[12 + row] = -scale[row] * dot(axis[row], viewport->center);
+    }
+    viewport->matrix[15] = 1;
+}
+
 static void finish(const hot_scene *scene, const hot_view_state *state, hot_viewport *viewport)
 {
     const double voxel[3] = {state->voxel[0], state->voxel[1], state->voxel[2]};
@@ -238,16 +252,7 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     for (int d = 0; d < 3; d++)
         away += fabs(viewport->center[d] - viewport->point[d]);
     viewport->depth = reach_mm + away;
-    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width),
-                             2 / (viewport->mm_per_pixel * viewport->height), -1 / viewport->depth};
-    const double *axis[3] = {viewport->right, viewport->up, viewport->toward};
-    memset(viewport->matrix, 0, sizeof viewport->matrix);
-    for (int row = 0; row < 3; row++) {
-        for (int d = 0; d < 3; d++)
-            viewport->matrix[4 * d + row] = scale[row] * axis[row][d];
-        viewport->matrix[12 + row] = -scale[row] * dot(axis[row], viewport->center);
-    }
-    viewport->matrix[15] = 1;
+    set_matrix(viewport);
 }
 
 void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
@@ -282,6 +287,32 @@ void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int w
         hot_viewport *viewport = &layout->viewport[v];
         viewport->mm_per_pixel = (viewport->space ? viewport->mm_per_pixel : fit) / state->zoom;
         finish(scene, state, viewport);
+    }
+}
+
+void hot_view_lay_out_part(const hot_view_layout *whole, int x, int y, int width, int height, hot_view_layout *part)
+{
+    *part = *whole;
+    part->width = width;
+    part->height = height;
+    for (int v = 0; v < whole->count; v++) {
+        const hot_viewport *from = &whole->viewport[v];
+        hot_viewport *to = &part->viewport[v];
+        const double left = fmax(from->x, x), right = fmin(from->x + from->width, x + width);
+        const double top = fmax(from->y, y), bottom = fmin(from->y + from->height, y + height);
+        const double across = ((left + right) / 2 - from->x - from->width / 2) * from->mm_per_pixel;
+        const double along = -((top + bottom) / 2 - from->y - from->height / 2) * from->mm_per_pixel;
+        to->x = left - x;
+        to->y = top - y;
+        to->width = fmax(0, right - left);
+        to->height = fmax(0, bottom - top);
+        if (to->width <= 0 || to->height <= 0) {
+            to->width = to->height = 0;
+            continue;
+        }
+        for (int d = 0; d < 3; d++)
+            to->center[d] += across * from->right[d] + along * from->up[d];
+        set_matrix(to);
     }
 }
 

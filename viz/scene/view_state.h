@@ -66,6 +66,7 @@ typedef struct hot_view_state {
     int detail; /* triangles of a surface; 0 = by its size on the screen, else the nearest sphere of glyph.h */
     /* Everything else */
     double canvas[3];      /* colour of empty space, 0 to 1 */
+    int transparent;       /* 1: pictures have an alpha channel, 0 in empty space */
     int show_image, show_crosshair, show_annotations, show_values, show_colorbar, show_help;
     double pixel_ratio;    /* pixels per unit of text size: 1, or the content scale of a HiDPI screen */
 } hot_view_state;

@@ -6,7 +6,7 @@ uniform vec2 window;        // black, and 1 / (white - black)
 uniform bool colored;
 uniform float opacity;
 uniform vec3 canvas;
-uniform bool hollow;        // 3-D: dark voxels, and those outside the mask, hide nothing
+uniform bool hollow;        // 3-D, white paper: dark voxels, and those outside the mask, are left out
 uniform float floor_value;
 uniform bool masked;
 uniform sampler3D mask;     // on the grid of the glyphs

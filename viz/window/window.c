@@ -286,9 +286,11 @@ static void draw(window *view)
     view->redraw = 0;
     if (width < 1 || height < 1) /* iconified */
         return;
-    view->status = hot_overlay_build(view->overlay, *view->scene, view->state, width, height, &mesh);
+    hot_view_state shown = *view->state;
+    shown.transparent = 0; /* the canvas's colour stays in the window */
+    view->status = hot_overlay_build(view->overlay, *view->scene, &shown, width, height, &mesh);
     if (view->status == HOT_OK)
-        view->status = hot_renderer_draw(view->renderer, *view->scene, view->state, width, height, mesh);
+        view->status = hot_renderer_draw(view->renderer, *view->scene, &shown, width, height, mesh);
     if (view->status != HOT_OK)
         return;
     glfwSwapBuffers(view->handle);
