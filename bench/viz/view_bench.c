@@ -73,7 +73,7 @@ static hot_status write_ppm(hot_context *context, hot_renderer *renderer, int wi
     const size_t bytes = 3 * (size_t)width * (size_t)height;
     uint8_t *rgb = hot_context_alloc(context, bytes, 1);
     FILE *file = NULL;
-    hot_status status = rgb ? hot_renderer_read(renderer, width, height, rgb) : HOT_ERROR_MEMORY;
+    hot_status status = rgb ? hot_renderer_read(renderer, width, height, 3, rgb) : HOT_ERROR_MEMORY;
     if (status == HOT_OK && !(file = fopen(path, "wb")))
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s'", path);
     if (file) {

@@ -50,7 +50,7 @@ void hot_page_write_planes(FILE *file, const hot_page *page, const hot_png *plan
         char caption[80];
         if (!planes[order[i]].bytes || hot_page_is_thin(page, order[i]))
             continue;
-        snprintf(caption, sizeof caption, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
+        snprintf(caption, sizeof caption, "%s, slice %zu of %zu", panel->name, panel->slice + 1,
                  page->grid.size[panel->through]);
         hot_page_write_plane(file, panel, &planes[order[i]], panel->width, panel->height, large, what, caption);
     }
@@ -99,7 +99,7 @@ void hot_page_write_fibers(FILE *file, const hot_page *page)
     }
     if (page->sticks[0].bytes)
         hot_page_write_planes(file, page, page->sticks, 1, "Fibre directions as sticks");
-    fprintf(file, "<p class=\"soft\">A stick per fibre, its length the square root of the fibre's, over %s. %s</p>\n",
+    fprintf(file, "<p class=\"soft\">A stick per fibre, as long as the fibre's peak, over %s. %s</p>\n",
             page->drawn_on,
             anatomy ? "Red runs left-right, green front-back, blue up-down. The patient's right is on the left."
                     : "Red is x, green y, blue z of the file, which does not say where the patient lies.");

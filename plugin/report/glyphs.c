@@ -102,11 +102,9 @@ static void make_body(const hot_page *page, const hot_panel *panel, size_t voxel
     for (int n = 0; n < b->fibers; n++) {
         const float *peak = page->fibers->peaks + voxel * row + 3 * n;
         const double length = sqrt((double)peak[0] * peak[0] + (double)peak[1] * peak[1] + (double)peak[2] * peak[2]);
-        double ras[3], axes[3] = {0}, size = 0, largest = 1e-12;
-        for (int d = 0; d < 3; d++) {
+        double ras[3], axes[3] = {0}, size = 0;
+        for (int d = 0; d < 3; d++)
             ras[d] = sign[d] * peak[d] / fmax(1e-12, length);
-            largest = fmax(largest, fabs(ras[d]));
-        }
         for (int axis = 0; axis < 3; axis++)
             for (int d = 0; d < 3; d++)
                 axes[axis] += page->layout.to_axes[axis][d] * ras[d];
@@ -116,9 +114,9 @@ static void make_body(const hot_page *page, const hot_panel *panel, size_t voxel
             size += screen[d] * screen[d];
         for (int d = 0; d < 3; d++) {
             b->along[n][d] = screen[d] / fmax(1e-12, sqrt(size));
-            b->color[n][d] = .15 + .85 * fabs(ras[d]) / largest;
+            b->color[n][d] = fabs(ras[d]);
         }
-        b->reach[n] = .9 * sqrt(fmin(1, length / full));
+        b->reach[n] = .9 * fmin(1, length / full);
     }
 }
 

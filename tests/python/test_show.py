@@ -66,17 +66,28 @@ try:
 except ImportError:
     print("not run: matplotlib is not here (python3-matplotlib)")
     end()
-# A stick along +x of the world is along k; one along y is against i and half as long as the voxel's side says.
+# A stick along +x of the world is along k, which is across; one along y is against i, which is up. The typical
+# length, .5, is a voxel's smallest side; k has steps of 3 of these, i of 2.
 ax = hotfiber.plot(result, axis="j")
 segments = {tuple(np.round((s[1] - s[0]) / 1, 3)): np.round(s.mean(0), 3) for s in ax.collections[0].get_segments()}
 check(len(segments) == 3, f"{segments}")
-check((0, round(.6 / 3, 3)) in segments and np.array_equal(segments[0, round(.6 / 3, 3)], [1, 2]), f"{segments}")
-check((-.15, 0) in segments, f"{segments}")
+check((.4, 0) in segments and np.array_equal(segments[.4, 0], [2, 1]), f"{segments}")
+check((0, -.3) in segments, f"{segments}")
 colors = ax.collections[0].get_colors()[:, :3]
 check(sorted(map(tuple, np.round(colors, 3))) == sorted(map(tuple, np.eye(3))), f"colours {colors}")
 check(len(hotfiber.plot(result, axis=2, index=0).collections[0].get_segments()) == 0, "an empty slice")
+# radiological, whatever the voxels' axes: R is on the left, A and S are up
+for axis, left, right, bottom, top, name in (("j", "R", "L", "P", "A", "axial"), ("i", "R", "L", "I", "S", "coronal"),
+                                             ("k", "A", "P", "I", "S", "sagittal")):
+    ax = hotfiber.plot(result, axis=axis)
+    x, y = ax.get_xlabel(), ax.get_ylabel()
+    check((x[0], x[-1], y[0], y[-1]) == (left, right, bottom, top) and name in ax.get_title(), f"{axis}: {x}, {y}")
+    for limits, label in ((ax.get_xlim(), x), (ax.get_ylim(), y)):
+        vector = affine[:3, "ijk".index(label.strip("RLAPIS ←→"))] * (limits[1] - limits[0])
+        ends = {"R": (0, -1), "A": (1, -1), "P": (1, 1), "I": (2, 1)}[label[0]]
+        check(vector[ends[0]] * ends[1] > 0, f"{axis}: {label} runs along {vector}")
 ax = hotfiber.plot(result, np.arange(120.).reshape(6, 5, 4), axis="k", index=2, scale=2)
-check(ax.get_xlabel() == "i" and ax.get_ylabel() == "j" and "k = 2" in ax.get_title(), "labels")
+check("i" in ax.get_xlabel() and "j" in ax.get_ylabel() and "k = 2" in ax.get_title(), "labels")
 ax.figure.savefig("slice.png")
 for call in (lambda: hotfiber.plot(result, axis="z"), lambda: hotfiber.plot(result, np.ones(3)),
              lambda: hotfiber.plot(hotfiber.Fibers(peaks[0]))):

@@ -53,7 +53,7 @@ static hot_status draw(hot_renderer *renderer, hot_headless *headless, const hot
 {
     hot_status status = hot_renderer_draw(renderer, scene, state, SIDE, SIDE, NULL);
     hot_headless_resolve(headless);
-    return status == HOT_OK ? hot_renderer_read(renderer, SIDE, SIDE, rgb) : status;
+    return status == HOT_OK ? hot_renderer_read(renderer, SIDE, SIDE, 3, rgb) : status;
 }
 
 static void compare_pictures(hot_context *context, hot_renderer *renderer, hot_headless *headless, int order, int cube)

@@ -50,6 +50,12 @@ for n in 000 001 002; do png turn-$n.png; done
 other turn-000.png turn-001.png
 [ ! -e turn.png ] || fail "turn.png in addition to the series"
 
+# larger than a texture, with its resolution; letters grow with the picture
+view run --screenshot large.png --size 9000x40 --dpi 300
+png large.png
+grep -a -q pHYs large.png || fail "--dpi"
+grep -a -q pHYs run.png && fail "a resolution that nobody asked for"
+
 # missing folders are created
 view run --screenshot made/for/it.png --size 20x20
 png made/for/it.png
@@ -61,7 +67,7 @@ mkfifo pipe.nii
 refused 1 'pipe or a device' pipe.nii --screenshot x.png
 refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 10
 refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 0x10
-refused 1 '60000 x 60000' run --screenshot x.png --size 60000x60000
+refused 2 'each 1 to 65536' run --screenshot x.png --size 65537x10
 refused 2 'axial, sagittal or coronal' run --screenshot x.png --plane front
 refused 1 'outside' run --screenshot x.png --slice 4000
 refused 1 'amplitude' run --screenshot x.png --background t9

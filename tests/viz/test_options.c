@@ -39,6 +39,7 @@ static const struct {
     {"detail", "20", {0}},
     {"raster", "gpu", {0}}, /* gpu, or cpu: the one that auto does not choose; rounding differs */
     {"canvas", "0.2,0.4,0.9", {0}},
+    {"transparent", "on", {"canvas", "0.7"}},
     {"image", "off", {0}},
     {"crosshair", "off", {0}},
     {"annotations", "off", {0}},

@@ -296,7 +296,7 @@ static void test_numbers(hot_context *context)
         lay_out(&on, 1200, 800);
         const int axis = on.layout.viewport[0].axis;
         hot_overlay_add_caption(&on.page, &on.layout.viewport[0]);
-        snprintf(expected, sizeof expected, "%s, %c = %d of %zu", names[plane], "ijk"[axis], on.state.voxel[axis],
+        snprintf(expected, sizeof expected, "%s, slice %d of %zu", names[plane], on.state.voxel[axis] + 1,
                  grid.size[axis]);
         CHECK(find_text(&on.list, expected) != NULL, "'%s'", expected);
     }

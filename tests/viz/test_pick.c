@@ -50,6 +50,43 @@ static hot_view_state state_for(hot_context *context, const hot_scene *scene)
     return state;
 }
 
+/* In 3-D only what is seen is picked: a black or masked part of a slice is no hit, its bright part is. */
+static void test_unseen(hot_context *context)
+{
+    static field made;
+    static float image[VOXELS];
+    const hot_grid grid = scene_grid(SIDE, SIDE - 1, SIDE - 2);
+    make_field(context, &grid, (const double[3]){1, 0, 0}, 1, &made);
+    for (int v = 0; v < VOXELS; v++)
+        image[v] = v % SIDE < SIDE / 2 ? 0 : 100; /* black at low i */
+    CHECK(hot_scene_add_volume(made.scene, "t1", 1, image, 0) == HOT_OK, "an image");
+    hot_view_state state = state_for(context, made.scene);
+    hot_view_layout layout;
+    state.mode = HOT_VIEW_SPACE;
+    state.glyph = HOT_GLYPH_NONE;
+    strcpy(state.background, "t1");
+    hot_view_lay_out(made.scene, &state, 800, 800, &layout);
+    for (int masked = 0; masked < 2; masked++)
+        for (int i = 0; i < SIDE; i++) {
+            double ras[3], pixel[2];
+            int found[3] = {-7, -7, -7};
+            const int at[3] = {i, 6, state.voxel[2]}; /* of the slice of constant k, in front of the crosshair */
+            if (masked && i == SIDE - 1)
+                made.mask[hot_scene_index(made.scene, at)] = 0;
+            hot_scene_to_ras(made.scene, (const double[3]){at[0], at[1], at[2]}, ras);
+            hot_viewport_project(&layout.viewport[0], ras, pixel);
+            const int hit = hot_pick_voxel(made.scene, &state, &layout.viewport[0], pixel[0], pixel[1], found);
+            const size_t index = hit ? hot_scene_index(made.scene, found) : 0;
+            CHECK(!hit || (image[index] > 0 && made.mask[index]), "i = %d, masked %d: %d %d %d is not seen", i, masked,
+                  found[0], found[1], found[2]); /* where a slice is black, one behind it may be hit */
+            CHECK(hit || i < SIDE / 2 || (masked && i == SIDE - 1), "i = %d, masked %d: nothing", i, masked);
+        }
+    state.show_image = 0; /* nothing is drawn at all */
+    int found[3];
+    CHECK(!hot_pick_voxel(made.scene, &state, &layout.viewport[0], 400, 400, found), "nothing to hit");
+    hot_scene_destroy(&made.scene);
+}
+
 static int same_voxel(const int a[3], const int b[3]) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
 
 static void test_planes(hot_context *context)
@@ -329,6 +366,7 @@ static void test_words(hot_context *context)
 
 int main(void)
 {
-    static void (*const tests[])(hot_context *) = {test_planes, test_lone_glyph, test_nearest, test_words, NULL};
+    static void (*const tests[])(hot_context *) = {test_planes, test_lone_glyph, test_nearest, test_unseen, test_words,
+                                                   NULL};
     return scene_run_tests(tests);
 }

@@ -173,6 +173,72 @@ static void test_resolve(hot_context *context)
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "flat grid");
 }
 
+/* The first crosshair is the middle, or where most fibres are; 3-D views fit the box around the fibres. */
+static void test_start(hot_context *context)
+{
+    enum { SIDE = 9 };
+    static float peaks[3 * SIDE * SIDE * SIDE];
+    hot_view_state state;
+    for (int part = 0; part < 2; part++) {
+        const hot_grid grid = scene_grid(SIDE, SIDE, SIDE);
+        const hot_scene_parts parts = {.grid = grid, .max_fibers = 1, .peaks = peaks};
+        memset(peaks, 0, sizeof peaks);
+        for (int k = 0; k < (part ? 3 : SIDE); k++) /* part: only in i = 4, j = 2 to 6, k = 0 to 2 */
+            for (int j = part ? 2 : 0; j < (part ? 7 : SIDE); j++)
+                for (int i = part ? 4 : 0; i < (part ? 5 : SIDE); i++)
+                    peaks[3 * (i + SIDE * (j + SIDE * k))] = 1;
+        hot_scene *scene = scene_make(context, &parts);
+        hot_view_state_default(&state);
+        CHECK(scene && hot_view_state_resolve(context, scene, &state) == HOT_OK, "resolve");
+        if (!scene)
+            return;
+        CHECK(state.voxel[0] == 4 && state.voxel[1] == 4 && state.voxel[2] == (part ? 2 : 4), "part %d: %d %d %d", part,
+              state.voxel[0], state.voxel[1], state.voxel[2]);
+        CHECK(scene->low[1] == (part ? 2 : 0) && scene->high[1] == (part ? 6 : 8) && scene->low[2] == 0 &&
+                  scene->high[2] == (part ? 2 : 8), "the box: j %d to %d, k %d to %d", scene->low[1], scene->high[1],
+              scene->low[2], scene->high[2]);
+        hot_scene_destroy(&scene);
+    }
+}
+
+/* The 3-D camera stands upright on oblique grids, and every corner of the content is in the picture from every side. */
+static void test_space(hot_context *context)
+{
+    enum { SIDE = 6 };
+    static float peaks[3 * SIDE * SIDE * SIDE];
+    uint64_t seed = 5;
+    for (int v = 0; v < SIDE * SIDE * SIDE; v++)
+        peaks[3 * v] = 1;
+    for (int turn = 0; turn < 8; turn++) {
+        const hot_grid grid = scene_turned_grid(SIDE, SIDE, SIDE, turn, &seed);
+        const hot_scene_parts parts = {.grid = grid, .max_fibers = 1, .peaks = peaks};
+        hot_scene *scene = scene_make(context, &parts);
+        hot_view_state state;
+        hot_view_layout layout;
+        double low = 1e9, high = -1e9;
+        hot_view_state_default(&state);
+        state.mode = HOT_VIEW_SPACE;
+        CHECK(scene && hot_view_state_resolve(context, scene, &state) == HOT_OK, "resolve");
+        for (int side = 0; scene && side < 24; side++) {
+            hot_quaternion_from_angles((const double[3]){15 * side, 25, 0}, state.rotation);
+            hot_view_lay_out(scene, &state, 400, 300, &layout);
+            for (int corner = 0; corner < 8; corner++) {
+                double voxel[3], ras[3], pixel[2];
+                for (int d = 0; d < 3; d++)
+                    voxel[d] = corner >> d & 1 ? SIDE - 0.5 : -0.5;
+                hot_scene_to_ras(scene, voxel, ras);
+                hot_viewport_project(&layout.viewport[0], ras, pixel);
+                CHECK(pixel[0] >= 0 && pixel[0] <= 400 && pixel[1] >= 0 && pixel[1] <= 300, "turn %d side %d: %g %g",
+                      turn, side, pixel[0], pixel[1]);
+                low = fmin(low, pixel[1]);
+                high = fmax(high, pixel[1]);
+            }
+        }
+        CHECK(high - low > 270, "turn %d: the content fills %g of 300 pixels", turn, high - low);
+        hot_scene_destroy(&scene);
+    }
+}
+
 /* Dragging turns the camera so that points in front follow the pointer. */
 static void test_turn(hot_context *context)
 {
@@ -200,6 +266,7 @@ static void test_turn(hot_context *context)
 
 int main(void)
 {
-    static void (*const tests[])(hot_context *) = {test_table, test_orientation, test_resolve, test_turn, NULL};
+    static void (*const tests[])(hot_context *) = {test_table, test_orientation, test_resolve, test_start, test_space,
+                                                   test_turn, NULL};
     return scene_run_tests(tests);
 }

@@ -68,8 +68,20 @@ def pixels(png):
             near = np.abs(np.stack([left, up, corner]) - (left + up - corner))
             paeth = np.choose(near.argmin(0), [left, up, corner])
             rows[y, x] = (some + [0, left, up, (left + up) // 2, paeth][line[0]]) % 256
-    return rows[1:, 1:, :3]
+    return rows[1:, 1:]
 
+
+# a transparent picture: clear around the image and in its dark voxels, opaque on it
+values = np.zeros(scene.data.shape[:3])
+values[2:4] = 100
+image("bar.nii.gz", values)
+clear = pixels(picture("x.png", "bar.nii.gz", "--transparent", "on", "--interpolate", "off", "--opacity", "1"))
+check(clear.shape[2] == 4 and set(np.unique(clear[..., 3])) <= {0, 255}, "alpha is 0 or 255")
+bright = clear[..., :3].min(2) > 250
+check(bright.sum() > 100 and (clear[..., 3] == 255 * bright).all(), "opaque where it is bright")
+white = pixels(picture("x.png", "bar.nii.gz", "--canvas", "1", "--interpolate", "off"))
+check(white.shape[2] == 3 and white[0, 0].min() == 255 and (white.min(2) < 255).sum() == 0,
+      "white paper stays white around white voxels")
 
 # the tissues of a run with msmt: white matter blue, grey matter green, CSF red, negative values black
 size = scene.data.shape[:3]
@@ -80,7 +92,7 @@ tissues[:, 0] = -1
 image("out/tissues.nii.gz", tissues)
 shown = pixels(picture("x.png", "out", "--glyph", "none", "--interpolate", "off", "--opacity", "1"))
 for color, name in (((0, 0, 255), "white matter"), ((0, 255, 0), "grey matter"), ((255, 0, 0), "CSF")):
-    check((np.abs(shown - color).max(2) <= 8).sum() > 100, f"{name} is {color} by default")
+    check((np.abs(shown[..., :3] - color).max(2) <= 8).sum() > 100, f"{name} is {color} by default")
 check(picture("y.png", "out", "--glyph", "none", "--background", "amplitude") != open("x.png", "rb").read(),
       "another background can be chosen")
 image("out/tissues.nii.gz", tissues[1:])

@@ -38,22 +38,11 @@ static const hot_view_volume *background_volume(const hot_scene *scene, const ho
 
 /* ---- Camera ---------------------------------------------------------------------------------------------- */
 
-/* The point at the middle of the views. */
-static void get_center(const hot_scene *scene, const hot_view_state *state, double center[3])
-{
-    double middle[3];
-    for (int d = 0; d < 3; d++)
-        middle[d] = ((double)scene->grid.size[d] - 1) / 2;
-    hot_scene_to_ras(scene, middle, center);
-    if (!isnan(state->center[0]))
-        memcpy(center, state->center, sizeof state->center);
-}
-
 /* Moves the scene by mm to the right and up on the screen. */
-static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, double right, double up)
+static void pan(hot_view_state *state, const hot_viewport *viewport, double right, double up)
 {
     double center[3];
-    get_center(scene, state, center);
+    memcpy(center, isnan(state->center[0]) ? viewport->center : state->center, sizeof center);
     for (int d = 0; d < 3; d++)
         state->center[d] = center[d] - right * viewport->right[d] - up * viewport->up[d];
 }
@@ -68,7 +57,7 @@ static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state 
     const double before = state->zoom;
     state->zoom = fmin(fmax(before * factor, setting->low), setting->high);
     const double gone = viewport->mm_per_pixel * (1 - before / state->zoom);
-    pan(scene, state, viewport, -(x - viewport->x - viewport->width / 2) * gone,
+    pan(state, viewport, -(x - viewport->x - viewport->width / 2) * gone,
         (y - viewport->y - viewport->height / 2) * gone);
 }
 
@@ -78,8 +67,11 @@ static void roll(hot_view_state *state, const hot_viewport *viewport, const doub
     const double x = viewport->x + viewport->width / 2, y = viewport->y + viewport->height / 2;
     double angle = atan2(to[1] - y, to[0] - x) - atan2(from[1] - y, from[0] - x), turn[4];
     double *rotation = viewport->space ? state->rotation : state->tilt;
+    double axis[3] = {viewport->toward[0], viewport->toward[1], viewport->toward[2]};
     /* y points down: a growing angle is clockwise on the screen, and the camera turns the other way */
-    hot_quaternion_axis(viewport->toward, angle, turn);
+    if (viewport->space)
+        hot_viewport_in_frame(viewport, viewport->toward, axis);
+    hot_quaternion_axis(axis, angle, turn);
     hot_quaternion_multiply(turn, rotation, rotation);
 }
 
@@ -92,8 +84,7 @@ static void reset_view(const hot_scene *scene, hot_view_state *state)
     memcpy(state->center, fresh.center, sizeof fresh.center);
     memcpy(state->rotation, fresh.rotation, sizeof fresh.rotation);
     memcpy(state->tilt, fresh.tilt, sizeof fresh.tilt);
-    for (int d = 0; d < 3; d++)
-        state->voxel[d] = (int)(scene->grid.size[d] / 2);
+    memcpy(state->voxel, scene->start, sizeof state->voxel);
 }
 
 /* L: from a tilted view back to the grid's planes; otherwise between the grid's and the scanner's planes. */
@@ -365,7 +356,7 @@ unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state
         window_level(scene, state, dx / (WINDOW_DRAG * state->pixel_ratio), -dy / (WINDOW_DRAG * state->pixel_ratio));
         return HOT_REQUEST_REDRAW;
     case HOT_ACTION_PAN:
-        pan(scene, state, viewport, dx * viewport->mm_per_pixel, -dy * viewport->mm_per_pixel);
+        pan(state, viewport, dx * viewport->mm_per_pixel, -dy * viewport->mm_per_pixel);
         return HOT_REQUEST_REDRAW;
     case HOT_ACTION_TURN:
         hot_view_state_turn(state, viewport, dx, dy);

@@ -223,11 +223,12 @@ static size_t count_letters(const char *text)
     return count;
 }
 
-/* All dark rims first, then the letters. */
+/* All rims first, dark around bright letters and bright around dark ones, then the letters. */
 static void put_text(mesh *to, const hot_draw_item *item, const char *text)
 {
+    const float rim = item->color.r + item->color.g + item->color.b < 1.2f ? 1 : 0;
     for (int pass = 0; pass < 2; pass++) {
-        const hot_rgba color = pass ? item->color : (hot_rgba){0, 0, 0, RIM_ALPHA * item->color.a};
+        const hot_rgba color = pass ? item->color : (hot_rgba){rim, rim, rim, RIM_ALPHA * item->color.a};
         const float down = pass ? 0 : (float)to->text->grown;
         const char *rest = text;
         float pen = item->x;

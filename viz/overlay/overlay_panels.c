@@ -47,7 +47,7 @@ void hot_overlay_add_status(const hot_overlay_page *page)
         for (int w = 0; w < 4; w++)
             if (words[w][0])
                 hot_draw_text(page->list, last->x + 12 * page->unit, y += hot_overlay_line(page, HOT_TEXT_PLAIN), 0,
-                              HOT_TEXT_PLAIN, HOT_INK, "%s", words[w]);
+                              HOT_TEXT_PLAIN, hot_overlay_ink(page), "%s", words[w]);
         return;
     }
     char line[512] = "";
@@ -58,7 +58,7 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     /* in narrow pictures: above the orientation letter in the middle */
     if (!last->space && 50 * page->unit + hot_text_width(page->list->text, HOT_TEXT_PLAIN, line) > last->width / 2)
         y -= hot_overlay_line(page, HOT_TEXT_LETTER);
-    hot_draw_text(page->list, 12 * page->unit, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s", line);
+    hot_draw_text(page->list, 12 * page->unit, y, 0, HOT_TEXT_PLAIN, hot_overlay_ink(page), "%s", line);
 }
 
 /* ---- Legend ---------------------------------------------------------------------------------------------- */
@@ -83,10 +83,10 @@ static void add_color_bar(const hot_overlay_page *page, double top)
     const double y = round(top + 1.9 * hot_overlay_line(page, HOT_TEXT_PLAIN));
     const double height = round(fmin(160 * unit, page->layout->height / 4.)),
                  ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
-    const hot_rgba rim = {0, 0, 0, 0.6f};
+    const hot_rgba rim = hot_overlay_rim(page);
     if (!(high > low))
         return;
-    hot_draw_text(page->list, x2, y - 0.75 * ascent, 1, HOT_TEXT_PLAIN, HOT_INK, "%s", volume->name);
+    hot_draw_text(page->list, x2, y - 0.75 * ascent, 1, HOT_TEXT_PLAIN, hot_overlay_ink(page), "%s", volume->name);
     hot_draw_rectangle(page->list, x - unit, y - unit, x2 + unit, y + height + unit, rim, rim);
     for (int band = 0; band < BANDS; band++) {
         double a[3], b[3];
@@ -102,8 +102,9 @@ static void add_color_bar(const hot_overlay_page *page, double top)
             break;
         const double at = round(y + height * (high - value) / (high - low));
         hot_draw_rectangle(page->list, x - round(4 * unit), at - fmax(1, floor(unit / 2)), x,
-                           at + fmax(1, floor(unit / 2)) - 1, HOT_INK, HOT_INK);
-        hot_draw_text(page->list, x - 7 * unit, at + 0.36 * ascent, 1, HOT_TEXT_PLAIN, HOT_INK, "%.4g", value + 0.);
+                           at + fmax(1, floor(unit / 2)) - 1, hot_overlay_ink(page), hot_overlay_ink(page));
+        hot_draw_text(page->list, x - 7 * unit, at + 0.36 * ascent, 1, HOT_TEXT_PLAIN, hot_overlay_ink(page), "%.4g",
+                      value + 0.);
     }
 }
 
@@ -118,7 +119,7 @@ static void add_fiber_colors(const hot_overlay_page *page, double top)
         const double y = top + (1.4 + f) * line;
         hot_color_fiber(f, rgb);
         hot_draw_round(page->list, x2 - side, y - side, x2, y, opaque(rgb));
-        hot_draw_text(page->list, x2 - side - 7 * page->unit, y, 1, HOT_TEXT_PLAIN, HOT_INK,
+        hot_draw_text(page->list, x2 - side - 7 * page->unit, y, 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),
                       sticks ? "fibre %d%s" : "%d%s", f + 1, f == 4 ? "+" : "");
     }
 }
@@ -131,8 +132,8 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
     if (image) {
         double window[2];
         hot_volume_window(image, state->window, window);
-        hot_draw_text(page->list, page->layout->width - 14 * unit, top, 1, HOT_TEXT_PLAIN, HOT_INK, "%s  %.4g to %.4g",
-                      image->name, window[0] + 0., window[1]);
+        hot_draw_text(page->list, page->layout->width - 14 * unit, top, 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),
+                      "%s  %.4g to %.4g", image->name, window[0] + 0., window[1]);
     }
     if (!state->show_colorbar || state->glyph == HOT_GLYPH_NONE)
         return;

@@ -14,9 +14,15 @@ typedef struct hot_overlay_page {
     double unit; /* pixels per desktop unit */
 } hot_overlay_page;
 
-/* Common colours. */
+/* Common colours, on dark panels. */
 static const hot_rgba HOT_INK = {0.93f, 0.94f, 0.95f, 1}, HOT_INK_DIM = {0.68f, 0.71f, 0.75f, 1};
 static const hot_rgba HOT_ACCENT = {1.0f, 0.80f, 0.33f, 1}, HOT_PAPER = {0.05f, 0.06f, 0.08f, 0.86f};
+
+/* Colours of letters and lines on the canvas: dark on a bright one. The rim is that around bars. */
+hot_rgba hot_overlay_ink(const hot_overlay_page *page);
+hot_rgba hot_overlay_dim(const hot_overlay_page *page);
+hot_rgba hot_overlay_accent(const hot_overlay_page *page);
+hot_rgba hot_overlay_rim(const hot_overlay_page *page);
 
 /* Line height, and its part above the base line. */
 double hot_overlay_line(const hot_overlay_page *page, hot_text_style style);

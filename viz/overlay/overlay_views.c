@@ -16,6 +16,35 @@ double hot_overlay_ascent(const hot_overlay_page *page, hot_text_style style)
     return (double)page->list->text->faces[style].ascent;
 }
 
+/* ---- Colours on the canvas ------------------------------------------------------------------------------- */
+
+/* Whether letters must be dark: white paper. */
+static int is_bright(const hot_overlay_page *page)
+{
+    const double *canvas = page->state->canvas;
+    return 0.3 * canvas[0] + 0.59 * canvas[1] + 0.11 * canvas[2] > 0.5;
+}
+
+hot_rgba hot_overlay_ink(const hot_overlay_page *page)
+{
+    return is_bright(page) ? (hot_rgba){0.08f, 0.09f, 0.10f, 1} : HOT_INK;
+}
+
+hot_rgba hot_overlay_dim(const hot_overlay_page *page)
+{
+    return is_bright(page) ? (hot_rgba){0.35f, 0.37f, 0.40f, 1} : HOT_INK_DIM;
+}
+
+hot_rgba hot_overlay_accent(const hot_overlay_page *page)
+{
+    return is_bright(page) ? (hot_rgba){0.60f, 0.33f, 0, 1} : HOT_ACCENT;
+}
+
+hot_rgba hot_overlay_rim(const hot_overlay_page *page)
+{
+    return is_bright(page) ? (hot_rgba){1, 1, 1, 0.6f} : (hot_rgba){0, 0, 0, 0.6f};
+}
+
 /* ---- Letters --------------------------------------------------------------------------------------------- */
 
 void hot_overlay_letters(const double ras[3], int known, char letters[3])
@@ -56,7 +85,8 @@ static void add_edge_letters(const hot_overlay_page *page, const hot_viewport *v
         for (int d = 0; d < 3; d++)
             direction[d] = edges[e].sign * edges[e].axis[d];
         hot_overlay_letters(direction, page->scene->grid.space != HOT_SPACE_UNKNOWN, letters);
-        hot_draw_text(page->list, edges[e].x, edges[e].y, edges[e].align, HOT_TEXT_LETTER, HOT_ACCENT, "%s", letters);
+        hot_draw_text(page->list, edges[e].x, edges[e].y, edges[e].align, HOT_TEXT_LETTER, hot_overlay_accent(page),
+                      "%s", letters);
     }
 }
 
@@ -87,7 +117,8 @@ static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *v
                 continue;
             hot_draw_text(page->list, x + reach * sign * viewport->right[axis],
                           y - reach * sign * viewport->up[axis] + 0.37 * ascent, 0.5, HOT_TEXT_BOLD,
-                          front ? HOT_ACCENT : HOT_INK_DIM, "%s", known ? named[i] : unnamed[i]);
+                          front ? hot_overlay_accent(page) : hot_overlay_dim(page), "%s",
+                          known ? named[i] : unnamed[i]);
         }
     }
 }
@@ -125,7 +156,7 @@ static int clip_line(const hot_viewport *viewport, const double at[2], const dou
 static void add_gapped_line(const hot_overlay_page *page, const hot_viewport *viewport, const double at[2],
                             const double along[2], double from, double to, double gap)
 {
-    static const hot_rgba color = {1.0f, 0.86f, 0.35f, 0.62f};
+    const hot_rgba color = is_bright(page) ? (hot_rgba){0.60f, 0.33f, 0, 0.7f} : (hot_rgba){1.0f, 0.86f, 0.35f, 0.62f};
     const double parts[2][2] = {{from, -gap}, {gap, to}};
     for (int p = 0; p < 2; p++) {
         double ends[2] = {parts[p][0], parts[p][1]};
@@ -185,11 +216,12 @@ void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport 
     const double x2 = round(viewport->x + viewport->width - 14 * unit), x = round(x2 - pixels);
     const double y = round(viewport->y + viewport->height - 14 * unit), thick = fmax(2, round(2 * unit)),
                  tick = 4 * unit;
-    const hot_rgba rim = {0, 0, 0, 0.6f};
+    const hot_rgba rim = hot_overlay_rim(page);
     const double rims = fmax(1, round(unit));
     hot_draw_rectangle(page->list, x - rims, y - thick - rims, x2 + rims, y + rims, rim, rim);
-    hot_draw_rectangle(page->list, x, y - thick, x2, y, HOT_INK, HOT_INK);
-    hot_draw_text(page->list, (x + x2) / 2, y - thick - tick, 0.5, HOT_TEXT_PLAIN, HOT_INK, "%g mm", length);
+    hot_draw_rectangle(page->list, x, y - thick, x2, y, hot_overlay_ink(page), hot_overlay_ink(page));
+    hot_draw_text(page->list, (x + x2) / 2, y - thick - tick, 0.5, HOT_TEXT_PLAIN, hot_overlay_ink(page), "%g mm",
+                  length);
 }
 
 void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *viewport)
@@ -198,10 +230,10 @@ void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *v
     const double x = viewport->x + 12 * page->unit;
     const double y = viewport->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     if (viewport->space) {
-        hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK_DIM, "3-D");
+        hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, hot_overlay_dim(page), "3-D");
         return;
     }
-    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s%s, %c = %d of %zu", planes[viewport->plane],
-                  fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "", "ijk"[viewport->axis],
-                  page->state->voxel[viewport->axis], page->scene->grid.size[viewport->axis]);
+    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, hot_overlay_ink(page), "%s%s, slice %d of %zu",
+                  planes[viewport->plane], fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "",
+                  page->state->voxel[viewport->axis] + 1, page->scene->grid.size[viewport->axis]);
 }

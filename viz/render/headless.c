@@ -189,6 +189,8 @@ hot_status hot_headless_add_depth(hot_headless *headless)
     return HOT_OK;
 }
 
+void hot_headless_bind(hot_headless *headless) { glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn); }
+
 void hot_headless_resolve(hot_headless *headless)
 {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, headless->drawn);

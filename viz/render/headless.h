@@ -14,6 +14,8 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
 /* Adds a depth buffer to that framebuffer. It is optional because in software it takes much of a picture's time. */
 hot_status hot_headless_add_depth(hot_headless *headless);
 /* Resolves the samples and binds the result for reading. */
+/* Makes its framebuffer the one to draw to, after one was read. */
+void hot_headless_bind(hot_headless *headless);
 void hot_headless_resolve(hot_headless *headless);
 void hot_headless_destroy(hot_headless **headless);
 

@@ -63,7 +63,7 @@ void hot_renderer_destroy(hot_renderer **renderer)
 void hot_renderer_invalidate(hot_renderer *renderer)
 {
     hot_glyphs_invalidate(renderer->context, &renderer->glyphs);
-    renderer->image.scene = 0;
+    renderer->image.scene = renderer->image.mask_scene = 0;
     renderer->image.volume = NULL;
 }
 
@@ -84,26 +84,44 @@ static int set_viewport(const hot_viewport *viewport, int height)
 hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state, int width,
                              int height, const hot_overlay_mesh *overlay)
 {
+    return hot_renderer_draw_part(renderer, scene, state, width, height, (const int[4]){0, 0, width, height}, overlay);
+}
+
+hot_status hot_renderer_draw_part(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state,
+                                  int picture_width, int picture_height, const int part[4],
+                                  const hot_overlay_mesh *overlay)
+{
     hot_context *context = renderer->context;
-    hot_view_layout layout;
+    hot_view_layout whole, layout;
+    const int width = part[2], height = part[3];
+    const float opaque = state->transparent ? 0 : 1;
     memset(&renderer->counts, 0, sizeof renderer->counts);
     if (width < 1 || height < 1)
         return HOT_OK; /* window systems allow this */
-    hot_view_lay_out(scene, state, width, height, &layout);
+    hot_view_lay_out(scene, state, picture_width, picture_height, &whole);
+    if (width == picture_width && height == picture_height)
+        layout = whole;
+    else
+        hot_view_lay_out_part(&whole, part[0], part[1], width, height, &layout);
     hot_status status = hot_image_prepare(context, &renderer->image, scene, state);
     for (int v = 0; v < layout.count && status == HOT_OK; v++)
-        status = hot_glyphs_prepare(context, &renderer->glyphs, v, scene, state, &layout.viewport[v]);
+        if (layout.viewport[v].width > 0)
+            status = hot_glyphs_prepare(context, &renderer->glyphs, v, scene, state, &layout.viewport[v]);
     if (status != HOT_OK)
         return status;
     glDisable(GL_SCISSOR_TEST);
     glViewport(0, 0, width, height);
-    glClearColor((float)state->canvas[0], (float)state->canvas[1], (float)state->canvas[2], 1);
+    /* transparent: colours are multiplied by alpha, as blending adds them */
+    glClearColor(opaque * (float)state->canvas[0], opaque * (float)state->canvas[1], opaque * (float)state->canvas[2],
+                 opaque);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LESS);
     glEnable(GL_SCISSOR_TEST);
     for (int v = 0; v < layout.count && status == HOT_OK; v++) {
         const hot_viewport *viewport = &layout.viewport[v];
+        if (viewport->width <= 0) /* outside this part */
+            continue;
         const int bottom = set_viewport(viewport, height);
         hot_image_draw(&renderer->image, scene, state, viewport);
         status = hot_glyphs_draw(context, &renderer->glyphs, v, scene, state, viewport, bottom, &renderer->counts);
@@ -111,7 +129,7 @@ hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, con
     glDisable(GL_SCISSOR_TEST);
     glViewport(0, 0, width, height);
     if (overlay && status == HOT_OK)
-        status = hot_overlay_draw(context, &renderer->overlay, overlay, width, height);
+        status = hot_overlay_draw(context, &renderer->overlay, overlay, part);
     glBindVertexArray(0);
     return status == HOT_OK ? hot_gl_check(context, "drawing") : status;
 }
@@ -120,14 +138,26 @@ const hot_render_counts *hot_renderer_counts(const hot_renderer *renderer) { ret
 
 const char *hot_renderer_device(const hot_renderer *renderer) { return renderer->device; }
 
-hot_status hot_renderer_read(hot_renderer *renderer, int width, int height, uint8_t *rgb)
+/* Divides colours by their alpha. */
+static void unmultiply(uint8_t *rgba, size_t pixels)
 {
-    const size_t row = 3 * (size_t)width;
+    for (size_t p = 0; p < pixels; p++, rgba += 4)
+        for (int c = 0; c < 3 && rgba[3] > 0 && rgba[3] < 255; c++) {
+            const unsigned value = (rgba[c] * 255U + rgba[3] / 2U) / rgba[3];
+            rgba[c] = (uint8_t)(value < 255 ? value : 255);
+        }
+}
+
+hot_status hot_renderer_read(hot_renderer *renderer, int width, int height, int channels, uint8_t *rgb)
+{
+    const size_t row = (size_t)channels * (size_t)width;
     uint8_t *swap = hot_context_alloc(renderer->context, row, 1);
     if (!swap)
         return HOT_ERROR_MEMORY;
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, rgb);
+    glReadPixels(0, 0, width, height, channels == 4 ? GL_RGBA : GL_RGB, GL_UNSIGNED_BYTE, rgb);
+    if (channels == 4)
+        unmultiply(rgb, (size_t)width * (size_t)height);
     for (size_t low = 0, high = (size_t)height - 1; low < high; low++, high--) {
         memcpy(swap, rgb + low * row, row);
         memcpy(rgb + low * row, rgb + high * row, row);

@@ -30,11 +30,16 @@ int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scen
  * first use; unchanged data are neither computed nor uploaded again. */
 hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state, int width,
                              int height, const hot_overlay_mesh *overlay);
+/* The same for a part of it, x y width height, into a framebuffer of the part's size: pictures larger than the driver
+ * allows. */
+hot_status hot_renderer_draw_part(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state,
+                                  int picture_width, int picture_height, const int part[4],
+                                  const hot_overlay_mesh *overlay);
 const hot_render_counts *hot_renderer_counts(const hot_renderer *renderer);
 /* The GL_RENDERER string: "llvmpipe (LLVM 15.0.6, 256 bits)". */
 const char *hot_renderer_device(const hot_renderer *renderer);
 
-/* Reads the bound framebuffer: width x height x 3 bytes, rows from the top. */
-hot_status hot_renderer_read(hot_renderer *renderer, int width, int height, uint8_t *rgb);
+/* Reads the bound framebuffer: width x height x 3 bytes, or 4 with alpha, rows from the top. */
+hot_status hot_renderer_read(hot_renderer *renderer, int width, int height, int channels, uint8_t *rgb);
 
 #endif

@@ -5,6 +5,19 @@
 #include "scene/glyph_size.h"
 #include "render_parts.h"
 
+static void wrap_to_edge(GLuint *texture, GLint filter)
+{
+    if (!*texture)
+        glGenTextures(1, texture);
+    glBindTexture(GL_TEXTURE_3D, *texture);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, filter);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, filter);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+}
+
 /* Uploads a volume as floats, slice by slice: no copy of the whole volume is made. */
 static hot_status upload(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                          const hot_view_volume *volume)
@@ -25,13 +38,7 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
         return HOT_ERROR_MEMORY;
     while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
     }
-    if (!image->texture)
-        glGenTextures(1, &image->texture);
-    glBindTexture(GL_TEXTURE_3D, image->texture);
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    wrap_to_edge(&image->texture, GL_LINEAR);
     /* half floats suffice for colours; dividing by the window's white avoids overflow */
     const double white = components == 3 ? volume->window[1] : 1;
     glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1],
@@ -56,6 +63,31 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     return status;
 }
 
+/* Bytes other than 0 become 255. The image's upload has checked the sides. */
+static hot_status upload_mask(hot_context *context, hot_image_renderer *image, const hot_scene *scene)
+{
+    const size_t *size = scene->grid.size, slab = size[0] * size[1];
+    uint8_t *bytes = hot_context_alloc(context, slab, 1);
+    if (!bytes)
+        return HOT_ERROR_MEMORY;
+    while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
+    }
+    wrap_to_edge(&image->mask, GL_NEAREST);
+    glTexImage3D(GL_TEXTURE_3D, 0, GL_R8, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2], 0, GL_RED,
+                 GL_UNSIGNED_BYTE, NULL);
+    for (size_t k = 0; k < size[2]; k++) {
+        for (size_t v = 0; v < slab; v++)
+            bytes[v] = scene->mask[k * slab + v] ? 255 : 0;
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)k, (GLsizei)size[0], (GLsizei)size[1], 1, GL_RED,
+                        GL_UNSIGNED_BYTE, bytes);
+    }
+    hot_context_free(context, bytes);
+    hot_status status = hot_gl_check(context, "the upload of the mask");
+    if (status == HOT_OK)
+        image->mask_scene = scene->serial;
+    return status;
+}
+
 hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                              const hot_view_state *state)
 {
@@ -75,6 +107,8 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
             image->volume = volume;
         }
     }
+    if (status == HOT_OK && volume && scene->mask && image->mask_scene != scene->serial)
+        status = upload_mask(context, image, scene);
     return status;
 }
 
@@ -110,6 +144,33 @@ static void draw_plane(GLuint program, const hot_scene *scene, const double poin
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
+static void column_major(const double from_ras[3][4], double matrix[16])
+{
+    memset(matrix, 0, 16 * sizeof *matrix);
+    for (int c = 0; c < 4; c++)
+        for (int r = 0; r < 3; r++)
+            matrix[4 * c + r] = from_ras[r][c];
+    matrix[15] = 1;
+}
+
+/* hollow: leaves out values up to `floor`, and voxels outside the mask. */
+static void set_hollow(const hot_image_renderer *image, const hot_scene *scene, int hollow, double floor)
+{
+    const size_t *size = scene->grid.size;
+    double matrix[16];
+    column_major(scene->from_ras, matrix);
+    hot_program_int(image->program, "hollow", hollow);
+    hot_program_float(image->program, "floor_value", floor);
+    hot_program_int(image->program, "masked", image->mask_scene == scene->serial);
+    hot_program_int(image->program, "mask", 1);
+    hot_program_matrix(image->program, "mask_from_ras", matrix);
+    hot_program_vec3(image->program, "mask_voxels",
+                     (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_3D, image->mask);
+    glActiveTexture(GL_TEXTURE0);
+}
+
 void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
                     const hot_viewport *viewport)
 {
@@ -117,12 +178,9 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     if (!state->show_image || !volume || hot_scene_volume(scene, state->background) != volume)
         return;
     const GLuint program = image->program;
-    double matrix[16] = {0}, window[2];
+    double matrix[16], window[2];
     const double white = volume->components == 3 ? volume->window[1] : 1;
-    for (int c = 0; c < 4; c++)
-        for (int r = 0; r < 3; r++)
-            matrix[4 * c + r] = volume->own_grid ? volume->from_ras[r][c] : scene->from_ras[r][c];
-    matrix[15] = 1;
+    column_major(volume->own_grid ? volume->from_ras : scene->from_ras, matrix);
     hot_volume_window(volume, state->window, window);
     glUseProgram(program);
     glActiveTexture(GL_TEXTURE0);
@@ -140,6 +198,9 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     hot_program_int(program, "colored", volume->components == 3);
     hot_program_float(program, "opacity", state->opacity);
     hot_program_vec3(program, "canvas", state->canvas);
+    /* on white paper, dark voxels would be a grey box around the head */
+    const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
+    set_hollow(image, scene, viewport->space || paper, hot_volume_floor(window) / white);
     glBindVertexArray(image->empty_array);
     if (!viewport->space) {
         /* behind every glyph of the slice, at any depth */
@@ -151,8 +212,7 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
         glDepthMask(GL_TRUE);
         return;
     }
-    /* moved back by a glyph's radius so that the slice does not hide half of its glyphs */
-    hot_program_float(program, "farther", 1.2 * hot_scene_typical_mm(scene, state) / viewport->depth);
+    hot_program_float(program, "farther", HOT_SLICE_BEHIND * hot_scene_typical_mm(scene, state) / viewport->depth);
     for (int axis = 0; axis < 3; axis++) {
         double normal[3], length = 0;
         for (int d = 0; d < 3; d++) {
@@ -169,6 +229,7 @@ void hot_image_free(hot_image_renderer *image)
 {
     glDeleteProgram(image->program);
     glDeleteTextures(1, &image->texture);
+    glDeleteTextures(1, &image->mask);
     glDeleteVertexArrays(1, &image->empty_array);
     memset(image, 0, sizeof *image);
 }

@@ -25,7 +25,7 @@ static hot_status prepare(hot_context *context, hot_overlay_renderer *overlay)
 }
 
 hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh,
-                            int width, int height)
+                            const int part[4])
 {
     if (mesh->count == 0)
         return HOT_OK;
@@ -46,7 +46,8 @@ hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay,
     }
     glUseProgram(overlay->program);
     hot_program_int(overlay->program, "atlas", 0);
-    glUniform2f(glGetUniformLocation(overlay->program, "size"), (float)width, (float)height);
+    glUniform2f(glGetUniformLocation(overlay->program, "origin"), (float)part[0], (float)part[1]);
+    glUniform2f(glGetUniformLocation(overlay->program, "size"), (float)part[2], (float)part[3]);
     glBindVertexArray(overlay->array);
     glBindBuffer(GL_ARRAY_BUFFER, overlay->vertices);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(mesh->count * sizeof *mesh->vertices), mesh->vertices, GL_STREAM_DRAW);

@@ -146,8 +146,8 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 /* ---- render_image.c --------------------------------------------------------------------------------------- */
 
 typedef struct hot_image_renderer {
-    GLuint program, texture, empty_array;
-    unsigned scene;                /* contents of the texture: serial number */
+    GLuint program, texture, mask, empty_array;
+    unsigned scene, mask_scene;    /* contents of the textures: serial numbers */
     const hot_view_volume *volume;
 } hot_image_renderer;
 
@@ -165,8 +165,9 @@ typedef struct hot_overlay_renderer {
     int has_atlas;
 } hot_overlay_renderer;
 
+/* part: x y width height of the picture. */
 hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh,
-                            int width, int height);
+                            const int part[4]);
 void hot_overlay_renderer_free(hot_overlay_renderer *overlay);
 
 /* Shader texts, from viz/shaders. */

@@ -128,11 +128,38 @@ static void orient_plane(const hot_scene *scene, const hot_view_state *state, ho
     hot_quaternion_rotate(state->tilt, straight[2], viewport->toward);
 }
 
-static void orient_space(const hot_view_state *state, hot_viewport *viewport)
+/* The frame of the 3-D camera: the grid's axes, so that an oblique grid stands upright, or the scanner's. */
+static void set_frame(const hot_scene *scene, const hot_view_state *state, double frame[3][3])
 {
-    hot_quaternion_rotate(state->rotation, screen_right[HOT_PLANE_CORONAL], viewport->right);
-    hot_quaternion_rotate(state->rotation, screen_up[HOT_PLANE_CORONAL], viewport->up);
-    hot_quaternion_rotate(state->rotation, (const double[3]){0, 1, 0}, viewport->toward);
+    const double world[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    memcpy(frame, world, sizeof world);
+    if (!state->lock_axes)
+        return;
+    axis_along(scene, world[0], frame[0]);
+    axis_along(scene, world[2], frame[2]);
+    cross(frame[2], frame[0], frame[1]);
+    unit(frame[1]);
+    cross(frame[0], frame[1], frame[2]); /* sheared grids: perpendicular */
+}
+
+void hot_viewport_in_frame(const hot_viewport *viewport, const double ras[3], double v[3])
+{
+    for (int d = 0; d < 3; d++)
+        v[d] = dot(viewport->frame[d], ras);
+}
+
+static void orient_space(const hot_scene *scene, const hot_view_state *state, hot_viewport *viewport)
+{
+    const double *from[3] = {screen_right[HOT_PLANE_CORONAL], screen_up[HOT_PLANE_CORONAL], (const double[3]){0, 1, 0}};
+    double *to[3] = {viewport->right, viewport->up, viewport->toward};
+    set_frame(scene, state, viewport->frame);
+    for (int axis = 0; axis < 3; axis++) {
+        double turned[3];
+        hot_quaternion_rotate(state->rotation, from[axis], turned);
+        for (int d = 0; d < 3; d++)
+            to[axis][d] = turned[0] * viewport->frame[0][d] + turned[1] * viewport->frame[1][d] +
+                          turned[2] * viewport->frame[2][d];
+    }
     memcpy(viewport->normal, viewport->toward, sizeof viewport->normal);
 }
 
@@ -158,18 +185,49 @@ static double diagonal(const hot_scene *scene)
     return sqrt(squared);
 }
 
-/* mm per pixel at which the whole grid fits with a small margin. Tilting a plane or turning the 3-D view does not
- * change it. */
+/* 3-D: mm per pixel at which what is drawn fits, from every side at the default elevation. */
+static double fitting_space(const hot_scene *scene, const hot_viewport *viewport)
+{
+    static const double ELEVATION = 0.4363323129985824; /* 25 degrees */
+    double extent[3];
+    for (int axis = 0; axis < 3; axis++) {
+        extent[axis] = 0;
+        for (int a = 0; a < 3; a++) {
+            const double step[3] = {scene->to_ras[0][a], scene->to_ras[1][a], scene->to_ras[2][a]};
+            extent[axis] += fabs(dot(step, viewport->frame[axis])) * (scene->high[a] - scene->low[a] + 1);
+        }
+    }
+    const double across = hypot(extent[0], extent[1]);
+    const double along = extent[2] * cos(ELEVATION) + across * sin(ELEVATION);
+    return fmax(across / viewport->width, along / viewport->height);
+}
+
+/* mm per pixel at which the whole grid, or in 3-D the content, fits with a small margin. Tilting a plane or turning the
+ * 3-D view does not change it. */
 static double fitting(const hot_scene *scene, const hot_viewport *viewport)
 {
     const double margin = 1.04;
     if (viewport->space)
-        return 0.8 * diagonal(scene) / fmin(viewport->width, viewport->height);
+        return margin * fitting_space(scene, viewport);
     double right[3], up[3];
     axis_along(scene, screen_right[viewport->plane], right);
     axis_along(scene, screen_up[viewport->plane], up);
     double across = fmax(1e-9, reach(scene, right)), along = fmax(1e-9, reach(scene, up));
     return margin * fmax(across / viewport->width, along / viewport->height);
+}
+
+static void set_matrix(hot_viewport *viewport)
+{
+    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width),
+                             2 / (viewport->mm_per_pixel * viewport->height), -1 / viewport->depth};
+    const double *axis[3] = {viewport->right, viewport->up, viewport->toward};
+    memset(viewport->matrix, 0, sizeof viewport->matrix);
+    for (int row = 0; row < 3; row++) {
+        for (int d = 0; d < 3; d++)
+            viewport->matrix[4 * d + row] = scale[row] * axis[row][d];
+        viewport->matrix[12 + row] = -scale[row] * dot(axis[row], viewport->center);
+    }
+    viewport->matrix[15] = 1;
 }
 
 static void finish(const hot_scene *scene, const hot_view_state *state, hot_viewport *viewport)
@@ -178,7 +236,7 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     double middle[3], from_slice = 0, reach_mm = diagonal(scene);
     hot_scene_to_ras(scene, voxel, viewport->point);
     for (int d = 0; d < 3; d++)
-        middle[d] = ((double)scene->grid.size[d] - 1) / 2;
+        middle[d] = viewport->space ? (scene->low[d] + scene->high[d]) / 2. : ((double)scene->grid.size[d] - 1) / 2;
     hot_scene_to_ras(scene, middle, viewport->center);
     for (int d = 0; d < 3; d++)
         if (!isnan(state->center[d]))
@@ -194,16 +252,7 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     for (int d = 0; d < 3; d++)
         away += fabs(viewport->center[d] - viewport->point[d]);
     viewport->depth = reach_mm + away;
-    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width),
-                             2 / (viewport->mm_per_pixel * viewport->height), -1 / viewport->depth};
-    const double *axis[3] = {viewport->right, viewport->up, viewport->toward};
-    memset(viewport->matrix, 0, sizeof viewport->matrix);
-    for (int row = 0; row < 3; row++) {
-        for (int d = 0; d < 3; d++)
-            viewport->matrix[4 * d + row] = scale[row] * axis[row][d];
-        viewport->matrix[12 + row] = -scale[row] * dot(axis[row], viewport->center);
-    }
-    viewport->matrix[15] = 1;
+    set_matrix(viewport);
 }
 
 void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
@@ -227,7 +276,7 @@ void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int w
             viewport->height = fmax(1, v / 2 ? height - top : top);
         }
         if (viewport->space)
-            orient_space(state, viewport);
+            orient_space(scene, state, viewport);
         else
             orient_plane(scene, state, viewport);
         viewport->mm_per_pixel = fitting(scene, viewport);
@@ -238,6 +287,32 @@ void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int w
         hot_viewport *viewport = &layout->viewport[v];
         viewport->mm_per_pixel = (viewport->space ? viewport->mm_per_pixel : fit) / state->zoom;
         finish(scene, state, viewport);
+    }
+}
+
+void hot_view_lay_out_part(const hot_view_layout *whole, int x, int y, int width, int height, hot_view_layout *part)
+{
+    *part = *whole;
+    part->width = width;
+    part->height = height;
+    for (int v = 0; v < whole->count; v++) {
+        const hot_viewport *from = &whole->viewport[v];
+        hot_viewport *to = &part->viewport[v];
+        const double left = fmax(from->x, x), right = fmin(from->x + from->width, x + width);
+        const double top = fmax(from->y, y), bottom = fmin(from->y + from->height, y + height);
+        const double across = ((left + right) / 2 - from->x - from->width / 2) * from->mm_per_pixel;
+        const double along = -((top + bottom) / 2 - from->y - from->height / 2) * from->mm_per_pixel;
+        to->x = left - x;
+        to->y = top - y;
+        to->width = fmax(0, right - left);
+        to->height = fmax(0, bottom - top);
+        if (to->width <= 0 || to->height <= 0) {
+            to->width = to->height = 0;
+            continue;
+        }
+        for (int d = 0; d < 3; d++)
+            to->center[d] += across * from->right[d] + along * from->up[d];
+        set_matrix(to);
     }
 }
 
@@ -293,6 +368,8 @@ void hot_view_state_turn(hot_view_state *state, const hot_viewport *viewport, do
     /* the scene follows the pointer, so the camera turns the other way */
     for (int d = 0; d < 3; d++)
         axis[d] = dx * viewport->up[d] + dy * viewport->right[d];
+    if (viewport->space)
+        hot_viewport_in_frame(viewport, (const double[3]){axis[0], axis[1], axis[2]}, axis);
     double length = sqrt(dot(axis, axis));
     if (!(length > 0))
         return;

@@ -13,6 +13,7 @@ typedef struct hot_viewport {
     int axis;                   /* voxel axis along which the plane's slices are counted: 0 1 2 = i j k */
     double right[3], up[3], toward[3]; /* RAS unit vectors: to the right, up, and out of the screen to the viewer */
     double normal[3];           /* RAS normal of the slice; equals toward unless the view is tilted */
+    double frame[3][3];         /* 3-D: RAS unit vectors about right, anterior, superior that the camera turns about */
     double center[3];           /* RAS mm at the middle of the viewport */
     double point[3];            /* RAS mm of the crosshair, a point of the slice */
     double mm_per_pixel;
@@ -30,6 +31,8 @@ typedef struct hot_view_layout {
  * 3-D. */
 void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
                       hot_view_layout *layout);
+/* The part of a picture from pixel (x, y) on, as a picture of its own; viewports outside have no width. */
+void hot_view_lay_out_part(const hot_view_layout *whole, int x, int y, int width, int height, hot_view_layout *part);
 /* The viewport that contains a pixel, or NULL. */
 const hot_viewport *hot_layout_at(const hot_view_layout *layout, double x, double y);
 /* RAS mm -> pixel. Returns the distance from the viewport's centre towards the viewer, mm. */
@@ -37,6 +40,8 @@ double hot_viewport_project(const hot_viewport *viewport, const double ras[3], d
 /* Pixel -> point of the slice, RAS mm; in the 3-D view, a point at the crosshair's depth. Returns 0 if the slice is
  * seen edge-on. */
 int hot_viewport_unproject(const hot_viewport *viewport, double x, double y, double ras[3]);
+/* A vector in RAS in the frame that the camera of a 3-D view turns about. */
+void hot_viewport_in_frame(const hot_viewport *viewport, const double ras[3], double v[3]);
 /* Direction to the light, RAS: above the viewer's left shoulder. */
 void hot_viewport_light(const hot_viewport *viewport, double light[3]);
 

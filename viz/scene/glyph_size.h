@@ -4,6 +4,9 @@
 
 #include "scene.h"
 
+/* In 3-D the image is drawn this many typical radii behind its slice, so that it does not hide half of the glyphs. */
+static const double HOT_SLICE_BEHIND = 1.2;
+
 /* mm per unit of A v^m of a voxel's surface. At scale 1 a surface of the typical radius just fills its voxel; larger
  * ones are limited to 1.5 times that. */
 double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state, size_t index);

@@ -153,8 +153,8 @@ static void intersect_slices(view_ray *ray)
         const double depth = dot(normal, between) / slope;
         for (int d = 0; d < 3; d++)
             ras[d] = ray->origin[d] + depth * ray->toward[d];
-        if (!hot_scene_voxel_at(scene, ras, voxel))
-            record_hit(ray, depth, voxel);
+        if (!hot_scene_voxel_at(scene, ras, voxel) && hot_scene_image_is_seen(scene, ray->state, ras))
+            record_hit(ray, depth - HOT_SLICE_BEHIND * hot_scene_typical_mm(scene, ray->state), voxel);
     }
 }
 
@@ -172,8 +172,7 @@ int hot_pick_voxel(const hot_scene *scene, const hot_view_state *state, const ho
         memcpy(ray.toward, viewport->toward, sizeof ray.toward);
         ray.tolerance = 2 * state->pixel_ratio * viewport->mm_per_pixel;
         intersect_glyphs(&ray);
-        if (ray.nearest == -INFINITY || (state->show_image && hot_scene_volume(scene, state->background)))
-            intersect_slices(&ray);
+        intersect_slices(&ray);
         if (ray.nearest == -INFINITY)
             return 0;
     }

@@ -169,12 +169,11 @@ const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_
 }
 
 /* The nearest voxel of an image with its own grid. */
-static float image_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel)
+static float image_value(const hot_view_volume *volume, const double ras[3])
 {
     double at[3];
     size_t index = 0;
-    hot_scene_index_to_ras(scene, voxel, at);
-    apply_affine((const double (*)[4])volume->from_ras, at, at);
+    apply_affine((const double (*)[4])volume->from_ras, ras, at);
     for (int d = 2; d >= 0; d--) {
         const double nearest = floor(at[d] + 0.5);
         if (!(nearest >= 0 && nearest < (double)volume->size[d]))
@@ -188,10 +187,12 @@ void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size
 {
     const size_t row = 3 * (size_t)scene->max_fibers;
     const float *peaks = scene->peaks ? scene->peaks + voxel * row : NULL;
+    double ras[3];
     switch ((hot_volume_source)volume->source) {
     case HOT_VOLUME_ARRAY:
         if (volume->own_grid) {
-            values[0] = image_value(scene, volume, voxel);
+            hot_scene_index_to_ras(scene, voxel, ras);
+            values[0] = image_value(volume, ras);
             break;
         }
         for (int c = 0; c < volume->components; c++)
@@ -214,6 +215,38 @@ void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size
         }
         break;
     }
+}
+
+double hot_volume_floor(const double window[2])
+{
+    static const double DARK = 0.1; /* of the window: noise around the head is below it */
+    return window[0] + DARK * (window[1] - window[0]);
+}
+
+static int is_above(const hot_view_volume *volume, const float *values, double floor)
+{
+    for (int c = 0; c < volume->components; c++)
+        if ((double)values[c] > floor)
+            return 1;
+    return 0; /* NaN is not above */
+}
+
+int hot_scene_image_is_seen(const hot_scene *scene, const hot_view_state *state, const double ras[3])
+{
+    const hot_view_volume *volume = state->show_image ? hot_scene_volume(scene, state->background) : NULL;
+    float values[3];
+    double window[2];
+    int voxel[3];
+    const int outside = hot_scene_voxel_at(scene, ras, voxel);
+    const size_t index = hot_scene_index(scene, voxel);
+    if (!volume || (outside && !volume->own_grid) || (!outside && scene->mask && !scene->mask[index]))
+        return 0;
+    if (volume->own_grid)
+        values[0] = image_value(volume, ras);
+    else
+        hot_scene_value(scene, volume, index, values);
+    hot_volume_window(volume, state->window, window);
+    return is_above(volume, values, hot_volume_floor(window));
 }
 
 int hot_scene_fibers(const hot_scene *scene, size_t voxel)
@@ -295,6 +328,55 @@ static hot_status add(hot_scene *scene, const hot_view_volume *volume)
     return HOT_OK;
 }
 
+/* ---- Where the content is --------------------------------------------------------------------------------- */
+
+/* Whether a voxel has a glyph by default, or, in scenes without glyphs, is not black in the image. */
+static int has_content(const hot_scene *scene, const hot_view_volume *image, size_t voxel)
+{
+    float values[3];
+    if (!image)
+        return is_shown(scene, voxel) && (scene->max_fibers || scene->radius[voxel] > 0);
+    hot_scene_value(scene, image, voxel, values);
+    return is_above(image, values, hot_volume_floor(image->window));
+}
+
+/* Sets low, high and start. image: NULL with glyphs. The middle slice is kept if it has at least half the content of
+ * the fullest one: scans are expected to open at their middle. */
+static hot_status find_content(hot_scene *scene, const hot_view_volume *image)
+{
+    const size_t *size = scene->grid.size, most = size[0] + size[1] + size[2];
+    size_t *count = hot_context_calloc(scene->context, most, sizeof *count), voxel = 0;
+    size_t *const along[3] = {count, count + size[0], count + size[0] + size[1]};
+    if (!count)
+        return HOT_ERROR_MEMORY;
+    for (size_t k = 0; k < size[2]; k++)
+        for (size_t j = 0; j < size[1]; j++)
+            for (size_t i = 0; i < size[0]; i++, voxel++)
+                if (has_content(scene, image, voxel)) {
+                    along[0][i]++;
+                    along[1][j]++;
+                    along[2][k]++;
+                }
+    for (int d = 0; d < 3; d++) {
+        const int middle = (int)(size[d] / 2);
+        int best = middle, low = 0, high = (int)size[d] - 1;
+        for (int s = 0; s < (int)size[d]; s++) {
+            const int nearer = abs(s - middle) < abs(best - middle);
+            if (along[d][s] > along[d][best] || (along[d][s] == along[d][best] && nearer))
+                best = s;
+        }
+        scene->start[d] = 2 * along[d][middle] >= along[d][best] ? middle : best;
+        while (low < best && !along[d][low])
+            low++;
+        while (high > best && !along[d][high])
+            high--;
+        scene->low[d] = along[d][best] ? low : 0;
+        scene->high[d] = along[d][best] ? high : (int)size[d] - 1;
+    }
+    hot_context_free(scene->context, count);
+    return HOT_OK;
+}
+
 /* Adds an array. The first given image becomes the volume "auto". */
 static hot_status add_array(hot_scene *scene, const char *name, hot_view_volume *volume)
 {
@@ -306,6 +388,8 @@ static hot_status add_array(hot_scene *scene, const char *name, hot_view_volume 
         hot_context_free(scene->context, volume->owned);
     else if (first)
         scene->automatic = scene->volumes - 1;
+    if (status == HOT_OK && first && !scene->order && !scene->max_fibers)
+        status = find_content(scene, &scene->volume[scene->automatic]);
     return status;
 }
 
@@ -431,6 +515,8 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         scene->typical_amplitude = status == HOT_OK && result[1] > 0 ? result[1] : 1;
     for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : scene->order ? 1 : 0); v++)
         status = add(scene, &own[v]);
+    if (status == HOT_OK && (scene->order || scene->max_fibers))
+        status = find_content(scene, NULL);
     return status;
 }
 

@@ -56,6 +56,8 @@ typedef struct hot_scene {
     float *radius; /* largest radius of each voxel's surface; 0 = no surface; NULL without tensors */
     double typical_radius;      /* upper quartile of radius over voxels with fibres; fills a voxel at scale 1 */
     double typical_amplitude;   /* the same quartile of the longest sticks */
+    int start[3];               /* the first crosshair: the grid's middle, or the slices with most content */
+    int low[3], high[3];        /* voxels, both included: the box around the glyphs, or around an image alone */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
     int automatic;            /* index of the volume "auto": the first given image, else the first volume */
@@ -105,6 +107,10 @@ const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name
 
 /* Values shown as the first and last grey or colour: `chosen` (of the view state), or the volume's own if it is NaN. */
 void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2]);
+/* The value up to which 3-D views leave an image out, so that its empty voxels hide nothing: a little above black. */
+double hot_volume_floor(const double window[2]);
+/* Whether a 3-D view draws the background image at this point, RAS mm: not outside the mask, and above the floor. */
+int hot_scene_image_is_seen(const hot_scene *scene, const hot_view_state *state, const double ras[3]);
 /* The volume of --color value and its range; NULL if the scene has no volume. */
 const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_view_state *state, double range[2]);
 

@@ -18,10 +18,10 @@ static const hot_view_setting settings[] = {
      "one plane (default), three linked planes with a 3-D view, or 3-D only", 0, 0, 0},
     {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0,
      0},
-    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair, which selects the slices; default the middle",
-     0, 1e9, 1},
-    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default the crosshair's", 0,
-     1e9, 1},
+    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K",
+     "the crosshair, which selects the slices; default the middle, or where most fibres are", 0, 1e9, 1},
+    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default the crosshair's", 0, 1e9,
+     1},
     {"extent", HOT_SETTING_CHOICE, AT(extent), "slices|volume",
      "3-D: glyphs of the three slices through the crosshair (default), or of the whole volume", 0, 0, 0},
     {"slab", HOT_SETTING_INT, AT(slab), "N", "slices of glyphs that a plane shows; default 1", 1, 999, 0},
@@ -33,26 +33,26 @@ static const hot_view_setting settings[] = {
     {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "point at the middle of the picture, scanner mm (RAS)", -1e6,
      1e6, 1},
     {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
-     "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
+     "planes and 3-D camera follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
     {"background", HOT_SETTING_NAME, AT(background), "NAME",
      "image behind the glyphs: b0, tissues (of a run with msmt: white matter blue, grey matter green, CSF red), dec, "
      "nfibers, amplitude, the base name of a given image file, auto (default: the first given image, else tissues, "
      "b0 or amplitude), none",
      0, 0, 0},
-    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "image values shown black and white; default auto",
-     -1e30, 1e30, 1},
+    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "image values shown black and white; default auto", -1e30,
+     1e30, 1},
     {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "interpolate the image between voxels; default on",
      0, 0, 0},
     {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6",
      0, 1, 0},
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
-     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as available", 0, 0,
-     0},
+     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as available", 0, 0, 0},
     {"surfaces", HOT_SETTING_CHOICE, AT(surfaces), "fibers|all",
      "with directions: surfaces of voxels with fibres (default), or of all fitted voxels", 0, 0, 0},
     {"scale", HOT_SETTING_NUMBER, AT(scale), "F",
      "size of the glyphs; at 1 (default) three quarters of those with fibres fit in their voxel, and none is more "
-     "than 1.5 times its size", 0.001, 1000, 0},
+     "than 1.5 times its size",
+     0.001, 1000, 0},
     {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs of the same size; default off", 0, 0, 0},
     {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "cut glyphs off at the walls of their voxel; default off", 0, 0,
      0},
@@ -65,8 +65,8 @@ static const hot_view_setting settings[] = {
      0, 0, 0},
     {"color_by", HOT_SETTING_NAME, AT(color_by), "NAME", "the volume of --color value; default the background", 0, 0,
      0},
-    {"color_range", HOT_SETTING_PAIR, AT(color_range), "LOW,HIGH",
-     "values of its first and last colour; default auto", -1e30, 1e30, 1},
+    {"color_range", HOT_SETTING_PAIR, AT(color_range), "LOW,HIGH", "values of its first and last colour; default auto",
+     -1e30, 1e30, 1},
     {"stick_width", HOT_SETTING_NUMBER, AT(stick_width), "F",
      "thickness of sticks as a fraction of the voxel; default 0.1", 0.001, 1, 0},
     {"light", HOT_SETTING_SWITCH, AT(light), "on|off", "shade the glyphs; default on", 0, 0, 0},
@@ -77,6 +77,8 @@ static const hot_view_setting settings[] = {
      "GPUs with 64-bit atomics, gpu on other GPUs, cpu if OpenGL runs in software",
      0, 0, 0},
     {"canvas", HOT_SETTING_RGB, AT(canvas), "GREY or R,G,B", "colour of empty space, each 0 to 1; default 0", 0, 1, 0},
+    {"transparent", HOT_SETTING_SWITCH, AT(transparent), "on|off",
+     "pictures: empty space is transparent instead (PNG with alpha); default off", 0, 0, 0},
     {"image", HOT_SETTING_SWITCH, AT(show_image), "on|off", "show the image; default on", 0, 0, 0},
     {"crosshair", HOT_SETTING_SWITCH, AT(show_crosshair), "on|off", "show the crosshair; default on (pictures: off)", 0,
      0, 0},
@@ -87,7 +89,8 @@ static const hot_view_setting settings[] = {
     {"colorbar", HOT_SETTING_SWITCH, AT(show_colorbar), "on|off", "show the colour bar of --color value; default on", 0,
      0, 0},
     {"keys", HOT_SETTING_SWITCH, AT(show_help), "on|off", "show the list of keys; default off", 0, 0, 0},
-    {"pixel_ratio", HOT_SETTING_NUMBER, AT(pixel_ratio), "F", "size of text and lines; default 1", 0.25, 16, 0},
+    {"pixel_ratio", HOT_SETTING_NUMBER, AT(pixel_ratio), "F",
+     "size of text and lines; default 1, in pictures larger than 1024x768 in proportion", 0.25, 16, 0},
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
@@ -391,7 +394,7 @@ hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, 
     hot_scene_plane_axes(scene, axis);
     for (int d = 0; d < 3; d++)
         if (state->voxel[d] < 0)
-            state->voxel[d] = (int)(scene->grid.size[d] / 2);
+            state->voxel[d] = scene->start[d];
     if (state->slice >= 0)
         state->voxel[axis[state->plane]] = state->slice;
     for (int d = 0; d < 3; d++)

@@ -32,7 +32,8 @@ typedef struct hot_view_state {
     /* Part of the scene */
     int mode;              /* hot_view_mode */
     int plane;             /* hot_view_plane of HOT_VIEW_SINGLE */
-    int voxel[3];          /* the crosshair, a voxel of every slice; -1 = the middle, until hot_view_state_resolve */
+    int voxel[3];          /* the crosshair, a voxel of every slice; -1 = the scene's start, until
+                              hot_view_state_resolve */
     int slice; /* requested slice of `plane`; hot_view_state_resolve moves it to `voxel`; -1 = none */
     int extent;            /* hot_view_extent: glyphs of the slices or of the whole volume (3-D) */
     int slab;              /* slices of glyphs that a plane shows, centred on its slice; default 1 */
@@ -65,6 +66,7 @@ typedef struct hot_view_state {
     int detail; /* triangles of a surface; 0 = by its size on the screen, else the nearest sphere of glyph.h */
     /* Everything else */
     double canvas[3];      /* colour of empty space, 0 to 1 */
+    int transparent;       /* 1: pictures have an alpha channel, 0 in empty space */
     int show_image, show_crosshair, show_annotations, show_values, show_colorbar, show_help;
     double pixel_ratio;    /* pixels per unit of text size: 1, or the content scale of a HiDPI screen */
 } hot_view_state;

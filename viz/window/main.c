@@ -38,7 +38,7 @@ enum { MAX_SETTINGS = 48 };
 /* Options other than files and settings of the view. */
 struct view_options {
     const char *screenshot, *size, *mask, *dump, *as;
-    int turntable, samples, bench, frames, order, cube;
+    int turntable, samples, bench, frames, order, cube, dpi;
     size_t glyphs;
     int width, height;
 };
@@ -74,6 +74,8 @@ static hot_status save_pictures(hot_context *context, const hot_scene *scene, co
 {
     hot_pictures *pictures = NULL;
     hot_status status = hot_pictures_create(context, options->width, options->height, options->samples, &pictures);
+    if (status == HOT_OK)
+        hot_pictures_set_dpi(pictures, options->dpi);
     if (status == HOT_OK && !options->turntable)
         status = hot_pictures_save(pictures, scene, state, options->screenshot);
     for (int p = 0; p < options->turntable && status == HOT_OK; p++) {
@@ -196,6 +198,8 @@ int main(int argc, char **argv)
         {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
+        {"dpi", CLI_INT, &options.dpi, "N", "with --screenshot: pixels per inch, which the PNG says; default none", 1,
+         100000},
         {"turntable", CLI_INT, &options.turntable, "N",
          "with --screenshot: N pictures FILE-000.png ... of a full turn (3-D)", 1, 9999},
         {"samples", CLI_INT, &options.samples, "N", "samples per pixel of a picture (antialiasing); default 4", 1,
@@ -239,6 +243,8 @@ int main(int argc, char **argv)
         !hot_path_has_suffix(options.screenshot, ".png"))
         return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; use a name ending in .png",
                           options.screenshot);
+    if (options.screenshot && !texts[hot_view_setting_find("pixel_ratio") - settings])
+        state.pixel_ratio = hot_picture_pixel_ratio(options.width, options.height);
     if (options.turntable && !options.screenshot)
         return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png");
     if (options.order % 2)

@@ -46,8 +46,10 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
                                           own.height);
     const int width = own.width ? own.width : 1024, height = own.height ? own.height : 768;
     hot_view_state_default(&state);
-    if (own.screenshot)
+    if (own.screenshot) {
         state.show_crosshair = 0;
+        state.pixel_ratio = hot_picture_pixel_ratio(width, height);
+    }
     status = hot_scene_from_fields(context, &shown, &scene);
     if (status == HOT_OK)
         status = parse_settings(context, own.settings, &state);

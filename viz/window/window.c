@@ -16,7 +16,8 @@
 #include "scene/scene_open.h"
 #include "window_dump.h"
 
-static const double WATCH_SECONDS = 0.5; /* interval between checks of the files */
+static const double WATCH_SECONDS = 0.5;  /* interval between checks of the files */
+static const double SIGNAL_SECONDS = 0.1; /* and between checks whether the context is cancelled */
 
 typedef struct window {
     hot_context *context;
@@ -285,9 +286,11 @@ static void draw(window *view)
     view->redraw = 0;
     if (width < 1 || height < 1) /* iconified */
         return;
-    view->status = hot_overlay_build(view->overlay, *view->scene, view->state, width, height, &mesh);
+    hot_view_state shown = *view->state;
+    shown.transparent = 0; /* the canvas's colour stays in the window */
+    view->status = hot_overlay_build(view->overlay, *view->scene, &shown, width, height, &mesh);
     if (view->status == HOT_OK)
-        view->status = hot_renderer_draw(view->renderer, *view->scene, view->state, width, height, mesh);
+        view->status = hot_renderer_draw(view->renderer, *view->scene, &shown, width, height, mesh);
     if (view->status != HOT_OK)
         return;
     glfwSwapBuffers(view->handle);
@@ -394,8 +397,10 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
         status = view.status;
         if (status == HOT_OK && options->dump)
             status = hot_window_dump_write(context, options->dump, &view.dump, *scene, state, &view.input);
-        glfwWaitEventsTimeout(WATCH_SECONDS);
-        watch_files(&view);
+        glfwWaitEventsTimeout(SIGNAL_SECONDS);
+        status = hot_context_check(context, "showing the window"); /* Ctrl-C, SIGTERM */
+        if (status == HOT_OK)
+            watch_files(&view);
     }
     if (view.renderer)
         hot_renderer_destroy(&view.renderer);

@@ -21,7 +21,8 @@ typedef struct hot_picture {
     hot_picture_layout layout;
     double sign[3];          /* world -> RAS */
     double low, high;        /* the background's window */
-    double full;             /* amplitude of a stick of full length */
+    double full;             /* amplitude of full brightness: the 95th percentile */
+    double typical;          /* amplitude of a stick as long as a voxel: the upper quartile, as in the viewer */
     cairo_t *cairo;
 } hot_picture;
 
@@ -54,8 +55,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The background's 2nd and 98th percentile and the amplitudes' 95th, over the voxels that are not 0 (a sample of them
- * in large volumes). */
+/* The background's 2nd and 98th percentile and the amplitudes' 75th and 95th, over the voxels that are not 0 (a sample
+ * of them in large volumes). */
 static hot_status find_windows(hot_context *context, hot_picture *picture)
 {
     enum { MOST = 200000 };
@@ -77,6 +78,7 @@ static hot_status find_windows(hot_context *context, hot_picture *picture)
     picture->low = count ? values[(size_t)(0.02 * (double)(count - 1))] : 0;
     picture->high = count ? values[(size_t)(0.98 * (double)(count - 1))] : 1;
     picture->full = sticks ? amplitudes[(size_t)(0.95 * (double)(sticks - 1))] : 1;
+    picture->typical = sticks ? amplitudes[(size_t)(0.75 * (double)(sticks - 1))] : 1;
     if (!picture->background || picture->high <= picture->low)
         picture->low = fmin(0, picture->low);
     hot_context_free(context, values);
@@ -134,28 +136,22 @@ static void draw_background(const hot_picture *picture, const hot_panel *panel, 
     cairo_surface_destroy(slice);
 }
 
-/* The colour of a direction: its parts in scanner axes, the largest at full brightness. */
+/* The colour of a direction, a unit vector: its parts in scanner axes, as in the viewer. */
 static void direction_color(const double ras[3], double color[3])
 {
-    double most = fmax(fabs(ras[0]), fmax(fabs(ras[1]), fabs(ras[2])));
     for (int d = 0; d < 3; d++)
-        color[d] = most > 0 ? fabs(ras[d]) / most : 0;
-    /* pure blue is the darkest of the three on a dark ground: a little white helps it */
-    double lift = 0.3 * color[2] * color[2] * (1 - fmax(color[0], color[1]));
-    color[0] += lift * (1 - color[0]);
-    color[1] += lift * (1 - color[1]);
+        color[d] = fabs(ras[d]);
 }
 
-/* One stick about (x, y). `under`: its dark rim, which keeps it apart from its neighbours and from
- * bright background. */
-static void draw_stick(const hot_picture *picture, const hot_panel *panel, const float v[3], double x, double y,
-                       int under)
+/* One stick about (x, y), half a voxel to each side at amplitude `full`. `under`: its dark rim, which keeps it apart
+ * from its neighbours and from bright background. */
+static void draw_stick(const hot_picture *picture, const hot_panel *panel, const float v[3], double full, double x,
+                       double y, int under)
 {
     const hot_picture_layout *layout = &picture->layout;
     double ras[3], along[3] = {0}, color[3], amplitude = vector_length(v);
     double smallest = fmin(layout->spacing[0], fmin(layout->spacing[1], layout->spacing[2])) * layout->scale;
-    /* the square root keeps weak fibres of a crossing long enough to show where they go */
-    double strength = sqrt(fmin(1, amplitude / picture->full)), half = 0.45 * smallest * strength;
+    const double strength = fmin(1, amplitude / full), half = 0.5 * smallest * amplitude / full;
     for (int d = 0; d < 3; d++)
         ras[d] = picture->sign[d] * v[d] / amplitude;
     for (int axis = 0; axis < 3; axis++)
@@ -175,6 +171,14 @@ static void draw_stick(const hot_picture *picture, const hot_panel *panel, const
     cairo_stroke(picture->cairo); /* round caps: a stick that points at us is a dot */
 }
 
+static double longest_stick(const hot_fiber_field *fibers, size_t voxel)
+{
+    double longest = 0;
+    for (size_t fiber = 0; fiber < fibers->counts[voxel]; fiber++)
+        longest = fmax(longest, vector_length(fibers->peaks + 3 * (voxel * (size_t)fibers->max_fibers + fiber)));
+    return longest;
+}
+
 static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size_t columns, size_t rows)
 {
     const hot_fiber_field *fibers = picture->fibers;
@@ -185,11 +189,13 @@ static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size
             hot_panel_voxel(&picture->layout, panel, c, r, at);
             size_t voxel = voxel_index(&fibers->grid, at);
             double x = panel->x + ((double)c + 0.5) * step_x, y = panel->y + ((double)r + 0.5) * step_y;
+            /* the viewer's rule of length: a typical stick fills its voxel, none is longer than 1.5 times that */
+            const double full = fmax(picture->typical, longest_stick(fibers, voxel) / 1.5);
             for (size_t fiber = fibers->counts[voxel]; fiber-- > 0;) { /* the longest on top */
                 const float *v = fibers->peaks + 3 * (voxel * (size_t)fibers->max_fibers + fiber);
                 if (step_x >= 8)
-                    draw_stick(picture, panel, v, x, y, 1);
-                draw_stick(picture, panel, v, x, y, 0);
+                    draw_stick(picture, panel, v, full, x, y, 1);
+                draw_stick(picture, panel, v, full, x, y, 0);
             }
         }
 }
@@ -236,7 +242,7 @@ static void draw_panel(const hot_picture *picture, const hot_panel *panel)
     cairo_stroke(picture->cairo);
 
     char caption[96];
-    snprintf(caption, sizeof caption, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
+    snprintf(caption, sizeof caption, "%s, slice %zu of %zu", panel->name, panel->slice + 1,
              picture->fibers->grid.size[panel->through]);
     set_gray(picture, 0.75);
     draw_text(picture, panel->x + panel->width / 2, panel->y - 2.4 * font, 0.5, caption);
@@ -306,8 +312,8 @@ static void draw_legend(const hot_picture *picture)
     snprintf(text[1], sizeof text[1],
              known ? "red left-right, green front-back, blue up-down" : "red x, green y, blue z");
     snprintf(text[2], sizeof text[2], picture->colors ? "brightness: amplitude, full at %.3g"
-                                                      : "stick length: square root of amplitude, full at %.3g",
-             picture->full);
+                                                      : "stick length: amplitude, a voxel's side at %.3g",
+             picture->colors ? picture->full : picture->typical);
     snprintf(text[3], sizeof text[3], "voxels with 1 / 2 / 3%s fibres: %zu / %zu / %zu",
              fibers->max_fibers > 3 ? "+" : "", having[1], having[2], having[3]);
     snprintf(text[4], sizeof text[4], "voxel %.3g × %.3g × %.3g mm, hotfiber %s", layout->spacing[0],

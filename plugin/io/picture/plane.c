@@ -1,6 +1,7 @@
 #include "plane.h"
 
 #include <png.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,89 @@ hot_status hot_png_put(hot_context *context, const unsigned char *rgb, int width
         return HOT_OK;
     return hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw a picture: %s", image.message);
 }
+
+/* ---- Row by row ------------------------------------------------------------------------------------------ */
+
+struct hot_png_stream {
+    hot_context *context;
+    png_structp png;
+    png_infop info;
+    size_t row; /* bytes */
+    char said[128];
+};
+
+/* libpng returns by longjmp. A full disk shows when the file is finished, with its reason. */
+static void on_png_error(png_structp png, png_const_charp message)
+{
+    hot_png_stream *stream = png_get_error_ptr(png);
+    snprintf(stream->said, sizeof stream->said, "%s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void on_png_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+static hot_status fail_png(hot_png_stream *stream)
+{
+    return hot_context_fail(stream->context, HOT_ERROR_MEMORY, "cannot write a picture: %s",
+                            stream->said[0] ? stream->said : "out of memory");
+}
+
+hot_status hot_png_stream_begin(hot_context *context, FILE *file, int width, int height, int channels, double dpi,
+                                hot_png_stream **stream)
+{
+    static const double INCH = 0.0254;
+    hot_png_stream *made = *stream = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    made->row = (size_t)width * (size_t)channels;
+    made->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, made, on_png_error, on_png_warning);
+    made->info = made->png ? png_create_info_struct(made->png) : NULL;
+    if (!made->info || setjmp(png_jmpbuf(made->png)))
+        return fail_png(made);
+    png_init_io(made->png, file);
+    png_set_IHDR(made->png, made->info, (png_uint_32)width, (png_uint_32)height, 8,
+                 channels == 4 ? PNG_COLOR_TYPE_RGBA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (dpi > 0)
+        png_set_pHYs(made->png, made->info, (png_uint_32)(dpi / INCH + 0.5), (png_uint_32)(dpi / INCH + 0.5),
+                     PNG_RESOLUTION_METER);
+    png_write_info(made->png, made->info);
+    return HOT_OK;
+}
+
+hot_status hot_png_stream_rows(hot_png_stream *stream, const unsigned char *pixels, int rows)
+{
+    if (setjmp(png_jmpbuf(stream->png)))
+        return fail_png(stream);
+    for (int r = 0; r < rows; r++)
+        png_write_row(stream->png, pixels + (size_t)r * stream->row);
+    return HOT_OK;
+}
+
+/* Apart from the caller: longjmp would lose what it holds in registers. */
+static hot_status finish_png(hot_png_stream *stream)
+{
+    if (setjmp(png_jmpbuf(stream->png)))
+        return fail_png(stream);
+    png_write_end(stream->png, stream->info);
+    return HOT_OK;
+}
+
+hot_status hot_png_stream_end(hot_png_stream **stream, hot_status status)
+{
+    hot_png_stream *gone = *stream;
+    if (!gone)
+        return status;
+    if (status == HOT_OK)
+        status = finish_png(gone);
+    png_destroy_write_struct(&gone->png, &gone->info);
+    hot_context_free(gone->context, gone);
+    *stream = NULL;
+    return status;
+}
+
+/* ---- In memory ------------------------------------------------------------------------------------------- */
 
 FILE *hot_png_begin(hot_context *context, hot_png *png)
 {

@@ -27,6 +27,13 @@ hot_status hot_plane_map(hot_context *context, const hot_grid *grid, const hot_p
  * its end, with the status so far: *png is empty unless that is HOT_OK. */
 HOT_API hot_status hot_png_put(hot_context *context, const unsigned char *rgb, int width, int height, int fast,
                                FILE *file);
+/* A PNG file written row by row: pictures larger than the memory. channels: 3, or 4 with alpha. dpi: 0 = none. Every
+ * stream that was begun is ended, after a failure too. */
+typedef struct hot_png_stream hot_png_stream;
+HOT_API hot_status hot_png_stream_begin(hot_context *context, FILE *file, int width, int height, int channels,
+                                        double dpi, hot_png_stream **stream);
+HOT_API hot_status hot_png_stream_rows(hot_png_stream *stream, const unsigned char *pixels, int rows);
+HOT_API hot_status hot_png_stream_end(hot_png_stream **stream, hot_status status);
 FILE *hot_png_begin(hot_context *context, hot_png *png);
 hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status);
 

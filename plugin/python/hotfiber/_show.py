@@ -22,22 +22,24 @@ _PLANES = {0: (1, 2), 1: (0, 2), 2: (0, 1), "i": (1, 2), "j": (0, 2), "k": (0, 1
 
 def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k", index: int | None = None,
          scale: float = 1.0, ax: Any = None) -> Any:
-    """Draws one slice of fibre directions with matplotlib: a stick for each fibre, its length by the fraction, its
-    colour by the direction (red left-right, green front-back, blue up-down).
+    """Draws one slice of fibre directions with matplotlib, as the viewer does: the patient's right on the left, a
+    stick for each fibre in proportion to its fraction, in the colour of its direction (red left-right, green
+    front-back, blue up-down).
 
     result: Fibers on a grid of three axes.
     background: (x, y, z) an image to draw on; None = the sum of the fractions.
     axis: the axis of the voxels that the slice lies across: "i", "j", "k" or 0, 1, 2. index: which slice; None = the
         middle one.
-    scale: 1 = a fibre of fraction 1 is as long as a voxel's smallest side.
+    scale: 1 = a typical fibre, at the upper quartile of the longest of each voxel, is as long as a voxel's smallest
+        side, and none is longer than 1.5 times that.
     ax: matplotlib's axes; None = new ones.
     Returns the axes.
     """
     from matplotlib import pyplot
     from matplotlib.collections import LineCollection
 
-    across, down = choice("axis", axis, _PLANES)
-    normal = 3 - across - down
+    across, up = choice("axis", axis, _PLANES)
+    normal = 3 - across - up
     vectors = getattr(result, "vectors", None)
     if vectors is None:
         raise TypeError(f"result: Fibers are needed, not a {type(result).__name__}; hotfiber.peaks makes them")
@@ -49,14 +51,20 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
     if image.shape != result.nfibers.shape:
         raise ValueError(f"background: its shape is {image.shape}, that of the voxels {result.nfibers.shape}")
     image = np.take(image, index, axis=normal)
+    longest = np.linalg.norm(result.vectors, axis=-1).max(-1)
+    typical = np.percentile(longest[longest > 0], 75, method="lower") if (longest > 0).any() else 1
+    full = np.maximum(typical, np.take(longest, index, axis=normal) / 1.5)[..., None, None]
 
     # Sticks in units of voxels, so that they lie right in oblique grids and in those of unequal spacing.
     spacing = np.linalg.norm(result.affine[:3, :3], axis=0)
-    voxels = vectors @ np.linalg.inv(result.affine[:3, :3]).T * spacing.min()
+    voxels = vectors / full @ np.linalg.inv(result.affine[:3, :3]).T * spacing.min()
     present = (vectors != 0).any(-1)
     place = np.stack(np.meshgrid(*map(np.arange, image.shape), indexing="ij"), axis=-1)
     place = np.broadcast_to(place[:, :, None], present.shape + (2,))[present]
-    half = voxels[present][:, [across, down]] * scale / 2
+    across, up = _upright(result.affine, normal)
+    if across > up:
+        image, place = image.T, place[:, ::-1]
+    half = voxels[present][:, [across, up]] * scale / 2
     lengths = np.linalg.norm(vectors[present], axis=-1, keepdims=True)
     if ax is None:
         ax = pyplot.subplots()[1]
@@ -65,11 +73,44 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
               interpolation="nearest")
     ax.add_collection(LineCollection(np.stack([place - half, place + half], axis=1),
                                      colors=np.abs(vectors[present]) / np.where(lengths > 0, lengths, 1)))
-    ax.set_aspect(spacing[down] / spacing[across])
-    ax.set_xlabel("ijk"[across])
-    ax.set_ylabel("ijk"[down])
-    ax.set_title(f"{'ijk'[normal]} = {index}")
+    ax.set_aspect(spacing[up] / spacing[across])
+    # RAS letters at the edges: the patient's right is on the left, anterior or superior is up
+    left, bottom = _letters(result.affine, across), _letters(result.affine, up)
+    if left[0] not in "RA":
+        left = left[::-1]
+        ax.invert_xaxis()
+    if bottom[0] in "AS":
+        bottom = bottom[::-1]
+        ax.invert_yaxis()
+    ax.set_xlabel(f"{left[0]}  ←  {'ijk'[across]}  →  {left[1]}")
+    ax.set_ylabel(f"{bottom[0]}  ←  {'ijk'[up]}  →  {bottom[1]}")
+    ax.set_title(f"{_PLANE_NAMES[_world(result.affine)[normal]]}, {'ijk'[normal]} = {index}")
     return ax
+
+
+_PLANE_NAMES = ("sagittal", "coronal", "axial")  # by the world's axis that the slice lies across
+
+
+def _world(affine):
+    """For each axis of the voxels the axis of the world (x, y, z) that it runs along: all different, and as close as
+    can be."""
+    import itertools
+
+    cosines = np.abs(affine[:3, :3]) / np.linalg.norm(affine[:3, :3], axis=0)
+    return max(itertools.permutations(range(3)), key=lambda world: sum(cosines[w, a] for a, w in enumerate(world)))
+
+
+def _upright(affine, normal):
+    """The axes of the voxels to the right and up, in the slice across `normal`."""
+    world = _world(affine)
+    return sorted((axis for axis in range(3) if axis != normal), key=lambda axis: world[axis])
+
+
+def _letters(affine, axis):
+    """What lies at the low and the high end of an axis: "LR"."""
+    world = _world(affine)[axis]
+    ends = ("LR", "PA", "IS")[world]
+    return ends if affine[world, axis] > 0 else ends[::-1]
 
 
 def view(*results: Any, wait: bool = True, **options: Any) -> Any:
