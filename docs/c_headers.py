@@ -1,4 +1,4 @@
-"""The directive `c-header`: a public header as a section of a page. What stands before a declaration is its text. The
+"""The directive `c-header`: a public header as a section of a page. The comment before a declaration is its text. The
 headers hold comments, prototypes, structs and enums and nothing else, so that no C parser is needed."""
 import os
 import re
@@ -10,7 +10,7 @@ NAMES = re.compile(r"`([^`]+)`|\b((?:hot|HOT)_\w+)\b")
 
 
 def paragraphs(comment):
-    """The nodes of a comment's text. What is set in columns, or indented, stays as it is."""
+    """The nodes of a comment's text. Columns and indented lines stay literal."""
     lines = re.sub(r"^/\*+|\*+/$", "", comment.strip()).split("\n")
     text = "\n".join(re.sub(r"^\s\*(?: |$)", "", line).rstrip() for line in lines).strip("\n")
     for block in filter(str.strip, re.split(r"\n\s*\n", text)):

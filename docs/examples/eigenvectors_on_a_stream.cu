@@ -8,8 +8,8 @@
 
 enum { N = 16, COUNT = 1000 };
 
-/* Real symmetric matrices, a block each: 1 on the diagonal, .5 / (1 + |row - column|) beside it, times 1 + the number
- * of the matrix. Column after column; the lower triangle is what is read. */
+/* Real symmetric matrices, a block each: 1 on the diagonal, .5 / (1 + |row - column|) elsewhere, times 1 + the number
+ * of the matrix. Column after column; only the lower triangle is read. */
 __global__ void make_matrices(double *matrices)
 {
     double *own = matrices + (size_t)blockIdx.x * N * N;

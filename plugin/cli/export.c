@@ -45,8 +45,8 @@ static hot_status find_format(hot_context *context, const char *name, const char
         return HOT_OK;
     if (name ? strcmp(name, "pam5") == 0 : hot_path_has_suffix(path, ".pam5"))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot write '%s': pam5 files need HDF5, which this "
-                                "build of hotfiber lacks; install its headers (Debian's package libhdf5-dev) and build again",
-                                path);
+                                "build of hotfiber lacks; install its headers (Debian's package libhdf5-dev) and "
+                                "build again", path);
     if (name) {
         size_t count;
         const hot_export_format *const *formats = hot_export_formats(&count);

@@ -31,6 +31,7 @@ CLI_DECLARE(report);
 CLI_DECLARE(export);
 CLI_DECLARE(view);
 CLI_DECLARE(bench);
+CLI_DECLARE(cite);
 
 static const cli_entry entries[] = {
     CLI_ENTRY(info),
@@ -54,6 +55,7 @@ static const cli_entry entries[] = {
     CLI_ENTRY(export),
     CLI_ENTRY(view),
     CLI_ENTRY(bench),
+    CLI_ENTRY(cite),
     {NULL, NULL},
 };
 

@@ -57,7 +57,8 @@ folder = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "dist")
 os.makedirs(folder, exist_ok=True)
 with tempfile.TemporaryDirectory() as built:
     subprocess.run([sys.executable, "-m", "pip", "wheel", source, "--no-deps", "-w", built,
-                    *sys.argv[2:]], check=True)
+                    *([] if any("HOTFIBER_CUDA" in word for word in sys.argv) else
+                      ["--config-settings=cmake.define.HOTFIBER_CUDA=AUTO"]), *sys.argv[2:]], check=True)
     wheel, = glob.glob(os.path.join(built, "*.whl"))
     sys.argv = ["auditwheel", "repair", "--strip", "-w", os.path.join(built, "repaired"), wheel]
     ended = main()

@@ -58,6 +58,14 @@ static const struct { const char *key, *text, *doi; } references[] = {
 };
 enum { REFERENCES = sizeof references / sizeof *references };
 
+int hot_page_reference(int index, const char **key, const char **text, const char **doi)
+{
+    if (index < 0 || index >= REFERENCES)
+        return 0;
+    *key = references[index].key, *text = references[index].text, *doi = references[index].doi;
+    return 1;
+}
+
 static int is(const cJSON *object, const char *name, const char *value)
 {
     return strcmp(hot_json_text(object, name), value) == 0;

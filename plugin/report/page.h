@@ -108,6 +108,8 @@ void hot_page_write_glyphs(FILE *file, const hot_page *page);
 /* Sections of pictures and charts, of words and tables, and the paragraph for a paper. */
 void hot_page_write_fibers(FILE *file, const hot_page *page);
 void hot_page_write_maps(FILE *file, const hot_page *page);
+/* The papers of the methods: how they are cited, in full, and their DOI. Returns 0 after the last. */
+int hot_page_reference(int index, const char **key, const char **text, const char **doi);
 void hot_page_write_methods(FILE *file, const hot_page *page);
 hot_status hot_page_write(hot_context *context, FILE *file, const void *page);
 

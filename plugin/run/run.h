@@ -115,6 +115,8 @@ hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *optio
 hot_status hot_run_denoise(hot_run_state *run);
 hot_status hot_run_summarize(hot_run_state *run);
 hot_status hot_run_make_mask(hot_run_state *run);
+/* Refuses (HOT_ERROR_DATA) a given mask that has the shape of the brain and lies elsewhere. */
+hot_status hot_run_check_mask(hot_run_state *run);
 hot_status hot_run_make_response(hot_run_state *run);
 
 /* From run->inputs.dwi to tensors and fibres: mask and response (unless set), order, fit, directions, counts. */

@@ -93,6 +93,8 @@ hot_status hot_run_make_mask(hot_run_state *run)
         status = hot_mask_load(run->context, in->options.mask, hot_dwi_grid(in->dwi), &learned->mask);
     else
         status = hot_mask_estimate(run->context, in->dwi, &learned->mask);
+    if (status == HOT_OK && (given || in->options.mask))
+        status = hot_run_check_mask(run);
     if (status != HOT_OK)
         return status;
     if (!in->borrowed || in->dwi == &in->view) /* else it is not ours */

@@ -117,6 +117,12 @@ for subcommand in subcommands:
     check(works("help", subcommand).stdout == text, f"`hotfiber help {subcommand}`")
 check("did you mean run" in hotfiber("help", "rnu").stderr, "a guess behind help")
 
+# What to cite: the program, and papers with their DOI; the same version as --version.
+said = works("cite").stdout.decode()
+version = works("--version").stdout.decode().split()[1]
+check(version in said and said.count("https://doi.org/10.") >= 16 and "Tournier" in said, f"cite: {said[:300]}")
+check(works("cite", "--bibtex").stdout.decode().startswith("@software{hotfiber,"), "cite --bibtex")
+
 # - and _ are the same in every option; a misspelt one is guessed.
 for subcommand, option in (("run", "max-fibers"), ("peaks", "min-angle"), ("phantom", "three_angles"),
                            ("view", "lock-axes"), ("view", "pixel-ratio")):

@@ -44,6 +44,26 @@ for name in ("plain", "first", "again"):
 for name in ("lines.vtp", "lines2.vtp"):
     os.remove(name)
 
+# A mask of the brain's shape that lies elsewhere, from a wrong affine, is refused; a region of any shape is not.
+works("phantom", "--layout", "bundles", "--size", "24,22,14", "-o", "head.nrrd", "--quiet")
+works("run", "head.nrrd", "-o", "head", "--outputs", "mask", "--model", "adc", "--no_report", "--quiet")
+grid = nibabel.load("head/mask.nii.gz")
+inside = np.asarray(grid.dataobj).astype(np.uint8)
+moved = grid.affine.copy()
+moved[0, 3] += 16
+nibabel.save(nibabel.Nifti1Image(inside, moved), "moved.nii")
+done = hotfiber("run", "head.nrrd", "-o", "none", "--mask", "moved.nii", "--model", "adc")
+check(done.returncode == 1 and "--mask" in done.stderr and "beside the brain" in done.stderr and
+      not os.path.exists("none"), f"a mask 16 mm off: {done.stderr}")
+half = inside.copy()
+half[:12] = 0
+nibabel.save(nibabel.Nifti1Image(half, grid.affine), "half.nii")
+works("run", "head.nrrd", "-o", "half", "--mask", "half.nii", "--model", "adc", "--outputs", "mask", "--no_report")
+for name in ("head", "half"):
+    shutil.rmtree(name)
+for name in ("head.nrrd", "moved.nii", "half.nii"):
+    os.remove(name)
+
 # The files that every run leaves, and with --outputs all those of version 0.1; no more and no less.
 works("run", "-i", "dwi.nrrd", "-o", "few", "--quiet")
 few = {"peaks.nii.gz", "peaks.nrrd", "nfibers.nii.gz", "mask.nii.gz", "response.txt", "dec.nii.gz", "fibers.png",

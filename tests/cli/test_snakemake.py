@@ -111,7 +111,8 @@ model = json.load(open(f"{WILD}/wslurm{WILD}/sub-01/model.json"))
 check(model["mask"]["from"] == "estimated", "a job of a cluster has such names as well")
 # YAML reads a label of digits as a number: it is that subject all the same.
 done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", "bids=raw",
-                       "out=o2", "subjects=01"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+                       "out=o2", "subjects=01"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                      check=False)
 check(done.returncode == 0 and "sub-01" in done.stdout and "sub-03" not in done.stdout, f"subjects=01: {done.stdout}")
 for settings, word in ((("bids=007", "out=o"), "./NAME"), (("bids=raw", "out=o", "subjects=77"), "no sub-77")):
     done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", *settings],

@@ -105,7 +105,16 @@ given = nibabel.load("given.nii").get_fdata()
 for path in ("estimated.nii", "out/tissues.nii.gz"):
     check(np.abs(nibabel.load(path).get_fdata() - given).max() < 1e-3 * given.max(), path + ": other amounts")
 
-if shutil.which("dwi2response"):
+def starts(command):
+    """Whether the script of MRtrix starts: Debian 13 ships some that import a module which its Python lacks."""
+    done = subprocess.run([command, "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode and "No module named" in done.stdout:
+        print(f"left out: this MRtrix's {command} does not start: {done.stdout.strip().splitlines()[-1]}")
+        return False
+    return True
+
+
+if shutil.which("dwi2response") and starts("dwi2response"):
     subprocess.run(["mrconvert", "-quiet", "-force", "dwi.nii", "-fslgrad", "dwi.bvec", "dwi.bval", "dwi.mif"],
                    check=True)
     for name, a, b in zip(("white matter", "grey matter", "CSF"), found, theirs("dwi.mif", "-mask", "mask.nii")):

@@ -11,7 +11,7 @@ import sys
 
 LIMIT = 1.0
 # Not there yet: these may only come down.
-LIMITS = {"docs": 2.1, "tests": 1.7, "README.md": 9.6}
+LIMITS = {"tests": 1.7}
 FOLDERS = ("bench", "cmake", "docs", "kernels", "plugin", "sample_data", "tests", "viz")
 SKIP = ("tests/style/prose.py", "tests/style/terms.py", "tests/fuzz/corpus", "docs/releases/")
 C_LIKE = (".c", ".h", ".inc", ".cc", ".cpp", ".cu", ".cuh", ".S", ".glsl", ".vert", ".frag", ".comp")

@@ -1,4 +1,4 @@
-/* Keys and mouse: every row of the table has its described effect, and the README contains the table. */
+/* Keys and mouse: every row of the table has its described effect, and docs/viewer.md contains the table. */
 #include "check.h"
 #include "input/input.h"
 #include "scene/pick.h"
@@ -113,11 +113,11 @@ static void test_table(hot_context *context)
     for (size_t i = 0; i < count; i++)
         CHECK(!table[i].label || (strstr(markdown, table[i].label) && strstr(markdown, table[i].help)),
               "row %zu is in it", i);
-    FILE *readme = fopen(HOT_SOURCE "/README.md", "r");
+    FILE *readme = fopen(HOT_SOURCE "/docs/viewer.md", "r");
     static char text[200000];
     size_t length = readme ? fread(text, 1, sizeof text - 1, readme) : 0;
     text[length] = 0;
-    CHECK(length && strstr(text, markdown), "the README has this table:\n%s", markdown);
+    CHECK(length && strstr(text, markdown), "docs/viewer.md has this table:\n%s", markdown);
     if (readme)
         fclose(readme);
     hot_context_free(context, markdown);

@@ -1,7 +1,7 @@
 /* Keys and mouse: events change the view's state. No OpenGL and no window system; window.c passes on GLFW's events, and
  * tests make up their own. Bindings follow MRtrix's mrview where it has the same action.
  *
- * All bindings are in one table. Events are looked up in it; the help on the screen and the README's table are
+ * All bindings are in one table. Events are looked up in it; the help on the screen and the table in docs/viewer.md are
  * generated from it. */
 #ifndef HOT_VIZ_INPUT_H
 #define HOT_VIZ_INPUT_H
@@ -66,7 +66,7 @@ typedef struct hot_binding {
 
 /* All bindings; static storage. */
 const hot_binding *hot_bindings(size_t *count);
-/* The table in Markdown, one row per group, for the README. Owner: the caller (hot_context_free). */
+/* The table in Markdown, one row per group, for docs/viewer.md. Owner: the caller (hot_context_free). */
 hot_status hot_bindings_markdown(hot_context *context, char **text);
 
 /* Requests of an event to its caller, bits. */

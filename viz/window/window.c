@@ -6,6 +6,7 @@
 #include <GLFW/glfw3.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "input/input.h"
@@ -374,12 +375,24 @@ static hot_status open_window(window *view)
     return HOT_OK;
 }
 
+/* GLFW 3.4 tries Wayland first, whose library prints an extra error without XDG_RUNTIME_DIR. The
+ * numbers are GLFW_PLATFORM and GLFW_PLATFORM_X11 of its header, which may be older than the loaded library. */
+static void avoid_wayland(void)
+{
+    const char *place = getenv("XDG_RUNTIME_DIR");
+    int major, minor, revision;
+    glfwGetVersion(&major, &minor, &revision);
+    if ((major > 3 || (major == 3 && minor >= 4)) && !(place && place[0] == '/'))
+        glfwInitHint(0x00050003, 0x00060004);
+}
+
 hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
                           const hot_window_options *options)
 {
     window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
                    .redraw = 1, .retry_seconds = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
     GLFWcursor *cursor = NULL;
+    avoid_wayland();
     if (!glfwInit())
         return fail_without_window(context, "no display to open a window on");
     hot_status status = open_window(&view);
