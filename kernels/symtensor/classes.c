@@ -101,3 +101,26 @@ hot_status hot_symtensor_multiplicity(int order, int dim, double *multiplicity)
     hot_class_multiplicities(NULL, order, dim, multiplicity);
     return HOT_OK;
 }
+
+/* The tuples after all that have `index` at `position` and begin alike: those with a larger index there. */
+static size_t places_after(int order, int dim, int position, int index)
+{
+    return index == dim - 1 ? 0 : hot_class_count(order - position, dim - 1 - index);
+}
+
+void hot_class_places(int order, int dim, const int *tuple, int first, uint32_t *places)
+{
+    const int given = order - 1;
+    size_t after[HOT_ORDER_MAX + 1], before = 0; /* of the indices behind the new one, and of those in front */
+    after[given] = 0;
+    for (int p = given - 1; p >= 0; p--)
+        after[p] = after[p + 1] + places_after(order, dim, p + 1, tuple[p]);
+    const size_t last = hot_class_count(order, dim) - 1;
+    int at = 0;
+    for (int r = 0; r < dim; r++) {
+        for (; at < given && tuple[at] <= r; at++)
+            before += places_after(order, dim, at, tuple[at]);
+        if (r >= first)
+            *places++ = (uint32_t)(last - before - places_after(order, dim, at, r) - after[at]);
+    }
+}

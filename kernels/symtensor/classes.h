@@ -4,6 +4,7 @@
 #define HOT_SYMTENSOR_CLASSES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <hotfiber/symtensor.h>
 
@@ -28,6 +29,11 @@ double hot_class_multiplicity(const hot_class *self);
 void hot_class_multiplicities(hot_poll *poll, int order, int dim, double *multiplicity);
 void hot_symtensor_hessian_polled(hot_poll *poll, int order, int dim, const double *tensor, const double *x,
                                   double *hessian);
+/* hot_symtensor_count, with the one value of order 0. */
+static inline size_t hot_class_count(int order, int dim) { return order == 0 ? 1 : hot_symtensor_count(order, dim); }
+/* The places, in a packed tensor of this order, of a sorted tuple of order - 1 indices together with one more index,
+ * `first` to dim - 1. */
+void hot_class_places(int order, int dim, const int *tuple, int first, uint32_t *places);
 /* Whether order and dimension are within the bounds of the general routines and the count fits. */
 int hot_class_valid(int order, int dim);
 

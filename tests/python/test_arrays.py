@@ -51,6 +51,16 @@ for order in (4, 6, 8):
     check(np.abs(pairs.values[:, 0] - 1).max() < 1e-9, f"eigenpairs, order {order}")
     check(aligned(pairs.vectors[:, 0], vectors).min() > 1 - 1e-9, f"eigenvectors, order {order}")
     check(np.allclose(hotfiber.values(tensors, vectors), (vectors @ vectors.T) ** order), f"values, order {order}")
+    # sums of powers have closed forms: A x^p is (v.x)^p v^(order - p)
+    for times in range(order + 1):
+        reached = hotfiber.forms(tensors.reshape(3, 4, -1), vectors[:5], times).reshape(12, 5, -1)
+        indices = list(itertools.combinations_with_replacement(range(3), order - times))
+        rest = np.stack([np.prod(vectors[:, list(index)], axis=1) for index in indices], axis=1)
+        check(np.allclose(reached, (vectors @ vectors[:5].T)[..., None] ** times * rest[:, None], atol=1e-12),
+              f"forms, order {order}, p = {times}")
+check(hotfiber.forms(np.float32(packed(4, 2)[0]), np.eye(3), 2).dtype == np.float32, "forms in single precision")
+raises(ValueError, "times", hotfiber.forms, packed(4, 2)[0], np.eye(3), 5)
+raises(ValueError, "points", hotfiber.forms, packed(4, 2)[0], np.eye(4), 1)
 tensors = packed(4, 12)[0]
 
 # Every type and memory order gives what the plain one does.

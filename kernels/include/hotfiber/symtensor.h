@@ -42,6 +42,26 @@ HOT_API void hot_symtensor_hessian_f64(int order, int dim, const double *tensor,
 HOT_API void hot_symtensor_values_f64(int order, int dim, const double *tensor, size_t count, const double *x,
                                       double *values);
 
+/* Contracts each tensor p = `times` times with each point: the symmetric tensor A x^p of order m - p. p = 0 is A
+ * itself, p = m the value A x^m, p = m - 1 the vector A x^(m-1).
+ *
+ * order, dim   1 <= order <= HOT_ORDER_MAX, 1 <= dim <= HOT_DIM_MAX.
+ * times        0 <= times <= order.
+ * tensors      count x stride, row-major; the packed tensor is at the start of each row. stride >=
+ *              hot_symtensor_count(order, dim).
+ * points       point_count x dim, row-major, of any length; used for every tensor.
+ * result       out: count x point_count x values, packed tensors of order m - p with
+ *              hot_symtensor_count(order - times, dim) values each, or 1 if times == order.
+ *
+ * NaN or Inf in a tensor or in a point affects its own results only. The caller owns all arrays. Results do not depend
+ * on the number of threads. Computed on the CPU. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_symtensor_contract_f64(hot_context *context, int order, int dim, int times, size_t count,
+                                              const double *tensors, size_t stride, size_t point_count,
+                                              const double *points, double *result);
+HOT_API hot_status hot_symtensor_contract_f32(hot_context *context, int order, int dim, int times, size_t count,
+                                              const float *tensors, size_t stride, size_t point_count,
+                                              const float *points, float *result);
+
 /* ---- Spherical harmonics (dimension 3, even order) --------------------------------------------------------- Real,
  * orthonormal harmonics of even degree l = 0, 2, ..., order, in MRtrix's convention: (l, m) has the index l(l+1)/2 + m,
  * m = -l ... l; m < 0 is sqrt(2) Im, m > 0 is sqrt(2) Re of the complex harmonic of |m|, with the Condon-Shortley phase

@@ -85,7 +85,7 @@ typedef struct cpu_job {
     size_t values_size, matrix_size, scratch_stride;
 } cpu_job;
 
-/* The unfolding of shapes that are not unrolled, and the layout of the threads' scratch memory, in whole cache lines. */
+/* The unfolding of shapes that are not unrolled, and the layout of the threads' scratch memory. */
 static hot_status plan_scratch(hot_context *context, cpu_job *job, const hot_sshopm_variant *variant)
 {
     const hot_sshopm_args *args = job->args;

@@ -9,38 +9,11 @@
 /* Values of U, beyond which it is not stored: 32 MB of places. Order 8 in 16 dimensions needs 7.4 million. */
 enum { MAX_VALUES = 1 << 23 };
 
-static size_t monomial_count(int degree, int dim) { return degree == 0 ? 1 : hot_symtensor_count(degree, dim); }
-
-/* How far the place of a sorted tuple is from the last one's because of `index` at `position`: the tuples with the same
- * beginning and a larger index there. */
-static size_t places_after(const hot_sshopm_unfolding *self, int position, int index)
-{
-    return index == self->dim - 1 ? 0 : monomial_count(self->order - position, self->dim - 1 - index);
-}
-
-/* The places of a sorted tuple of order - 1 indices together with one more index, first to last. */
-static void places_with(const hot_sshopm_unfolding *self, const int *tuple, int first, uint32_t *places)
-{
-    const int given = self->order - 1;
-    size_t after[HOT_ORDER_MAX + 1], before = 0; /* of the indices that move one position on, and of the others */
-    after[given] = 0;
-    for (int p = given - 1; p >= 0; p--)
-        after[p] = after[p + 1] + places_after(self, p + 1, tuple[p]);
-    const size_t last = monomial_count(self->order, self->dim) - 1;
-    int at = 0;
-    for (int r = 0; r < self->dim; r++) {
-        for (; at < given && tuple[at] <= r; at++)
-            before += places_after(self, at, tuple[at]);
-        if (r >= first)
-            *places++ = (uint32_t)(last - before - places_after(self, at, r) - after[at]);
-    }
-}
-
 /* The places of U's column for a monomial. */
 static void column_places(const hot_sshopm_unfolding *self, const int *monomial, uint32_t *places)
 {
     if (!self->hessian) {
-        places_with(self, monomial, 0, places);
+        hot_class_places(self->order, self->dim, monomial, 0, places);
         return;
     }
     for (int k = 0; k < self->dim; k++) {
@@ -50,7 +23,7 @@ static void column_places(const hot_sshopm_unfolding *self, const int *monomial,
         tuple[at] = k;
         for (; at < given; at++)
             tuple[at + 1] = monomial[at];
-        places_with(self, tuple, k, places);
+        hot_class_places(self->order, self->dim, tuple, k, places);
         places += self->dim - k;
     }
 }
@@ -78,13 +51,13 @@ hot_status hot_sshopm_unfolding_create(hot_context *context, hot_poll *poll, con
     self->rows = self->hessian ? args->dim * (args->dim + 1) / 2 : args->dim;
     self->tiles = (self->rows + max_tile - 1) / max_tile;
     self->tile = (self->rows + self->tiles - 1) / self->tiles;
-    self->monomials = monomial_count(args->order - 2, args->dim);
-    self->columns = self->hessian ? self->monomials : monomial_count(args->order - 1, args->dim);
+    self->monomials = hot_class_count(args->order - 2, args->dim);
+    self->columns = self->hessian ? self->monomials : hot_class_count(args->order - 1, args->dim);
     if (self->columns > MAX_VALUES || hot_sshopm_unfolding_size(self) > MAX_VALUES)
         return HOT_OK;
     for (int k = 0; k < args->order; k++)
         for (int i = 0; i < args->dim; i++)
-            self->tail[k][i] = monomial_count(k, args->dim - i);
+            self->tail[k][i] = hot_class_count(k, args->dim - i);
     self->place = hot_context_alloc(context, hot_sshopm_unfolding_size(self), sizeof *self->place);
     self->weight = hot_context_alloc(context, self->columns, sizeof *self->weight);
     if (!self->place || !self->weight)

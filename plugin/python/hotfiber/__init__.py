@@ -13,12 +13,12 @@ from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, 
 from ._matrices import Cpd, CpdFactors, Heev, HeevValues, contract, cpd, einsum, heev, mttkrp, tridiag
 from ._pipeline import Denoised, Image, denoise, export, fibers, fit, load, peaks
 from ._show import plot, view
-from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigenpairs, lowrank, sshopm, values
+from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigenpairs, forms, lowrank, sshopm, values
 
 __version__ = version()
 __all__ = ["ArgumentError", "Cpd", "CpdFactors", "DataError", "Deconvolution", "Denoised", "DeviceError",
            "Directions", "Dwi", "Eigenpairs", "Error", "Fibers", "FileError", "FormatError", "Heev", "HeevValues",
            "HotfiberWarning", "Image", "Lowrank", "OutOfMemory", "Response", "Sshopm", "TensorField", "command",
            "contract", "cpd", "deconvolve", "denoise", "directions", "eigenpairs", "einsum", "export", "fibers",
-           "fit", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm", "tridiag", "values", "version",
-           "view"]
+           "fit", "forms", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm", "tridiag", "values",
+           "version", "view"]

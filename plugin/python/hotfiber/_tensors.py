@@ -288,3 +288,36 @@ def values(tensors: ArrayLike, points: ArrayLike, *, out: np.ndarray | None = No
     result = Output(tensors.shape[:-1] + (len(at),), np.float64, out)
     np.matmul(tensors, monomials.T, out=result.array)
     return result.done()
+
+
+def forms(tensors: ArrayLike, points: ArrayLike, times: int, *, dim: int = 3, out: np.ndarray | None = None,
+          threads: int = 0, progress: Progress = None) -> np.ndarray:
+    """Contracts every tensor `times` times with every point: A x^p, a symmetric tensor of order m - p, p = `times`.
+
+    tensors: (..., unique) packed symmetric tensors of order m, any real type; computed in float32 where they are
+        float32, else in float64.
+    points: (count, dim), of any length.
+    times: 0 (A itself) to m (the value A x^m); m - 1 gives the vectors A x^(m-1).
+    dim: of the tensors, 2 to 16.
+    out: an array for the result.
+    threads, progress: see `sshopm`. Computed on the CPU.
+    Returns (..., count, values), packed tensors of order m - p; one value for p = m.
+
+    >>> import hotfiber
+    >>> hotfiber.forms([3., 0, 0, 2, 0, 1], [[1, 0, 0], [0, 1, 1]], 1).tolist()     # diag(3, 2, 1) times vectors
+    [[3.0, 0.0, 0.0], [0.0, 2.0, 1.0]]
+    """
+    tensors = real("tensors", tensors)
+    order, kind = _order("tensors", tensors, dim), tensors.dtype
+    at, times = real("points", points, kind), count("times", times, 0, order)
+    if at.ndim != 2 or at.shape[1] != dim:
+        raise ValueError(f"points: an array of shape (count, {dim}) is needed, not {at.shape}")
+    width = lib.hot_symtensor_count(order - times, dim) if times < order else 1
+    result, = outputs(out, (tensors.shape[:-1] + (len(at), width), kind))
+    if overlaps([tensors, at], [result]):
+        tensors, at = tensors.copy(), at.copy()
+    function = lib.hot_symtensor_contract_f32 if kind == np.float32 else lib.hot_symtensor_contract_f64
+    with Context("cpu", threads, 0, progress) as context:
+        context.check(function(context.handle, order, dim, times, tensors.size // tensors.shape[-1], address(tensors),
+                               tensors.shape[-1], len(at), address(at), address(result.array)))
+    return result.done()
