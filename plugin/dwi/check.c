@@ -11,9 +11,11 @@
 #include "common/options.h"
 #include "core/random.h"
 
-enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
+enum { CUBE = 8, BLOCKS_MIN = 8, TOLD_MIN = 12 };
 static const size_t max_voxels = 150000;
 static const double min_evidence_weight = 0.3; /* of a kind of evidence that tells nothing */
+static const double block_bound = 0.5; /* root mean squares of a block's evidence, from which on it counts less */
+static const double min_rest = 1; /* standard errors, without any one kind of evidence */
 
 /* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
 static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size_t most, size_t **voxel, size_t *count)
@@ -46,12 +48,10 @@ static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, 
     double total[HOT_CHECK_TABLES] = {0}, squares = 0, signal = 0, used = 0;
     for (size_t block = 0; block < blocks; block++) {
         const double *e = evidence[block][kind];
-        double mean = 0, size = 0;
-        for (int t = 0; t < HOT_CHECK_TABLES; t++)
-            mean += e[t] / HOT_CHECK_TABLES;
+        double size = 0;
         for (int t = 0; t < HOT_CHECK_TABLES; t++) {
-            total[t] += e[t] - mean;
-            size += (e[t] - mean) * (e[t] - mean);
+            total[t] += e[t];
+            size += e[t] * e[t];
         }
         squares += size;
         used += size > 0;
@@ -64,45 +64,77 @@ static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, 
     return fmax(ratio - 1, min_evidence_weight) / sqrt(fmax(ratio, min_evidence_weight) * squares);
 }
 
-/* Adds the kinds of evidence by their weights: sum[block][table]. Returns how many blocks have any. */
-static size_t add_kinds(size_t blocks, const hot_check_evidence *evidence, double (*sum)[HOT_CHECK_TABLES])
+/* Moves the blocks with any evidence to the front. Returns how many they are. */
+static size_t keep_used(size_t blocks, hot_check_evidence *evidence)
 {
     size_t used = 0;
-    double weight[HOT_CHECK_KINDS];
-    for (int kind = 0; kind < HOT_CHECK_KINDS; kind++)
-        weight[kind] = weight_of_kind(blocks, evidence, kind);
     for (size_t block = 0; block < blocks; block++) {
-        double *total = sum[used];
         int any = 0;
-        memset(total, 0, sizeof sum[used]);
-        for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
-            const double *e = evidence[block][kind];
-            double mean = 0;
-            for (int t = 0; t < HOT_CHECK_TABLES; t++)
-                mean += e[t] / HOT_CHECK_TABLES;
-            for (int t = 0; t < HOT_CHECK_TABLES; t++) {
-                any |= e[t] != 0;
-                total[t] += weight[kind] * (e[t] - mean);
-            }
-        }
+        for (int n = 0; n < HOT_CHECK_KINDS * HOT_CHECK_TABLES; n++)
+            any |= evidence[block][n / HOT_CHECK_TABLES][n % HOT_CHECK_TABLES] != 0;
+        if (any && used != block)
+            memcpy(evidence[used], evidence[block], sizeof *evidence);
         used += any != 0;
     }
     return used;
 }
 
-/* The evidence for table b over table a, in standard errors; 0 if they agree in every block. */
-static double compare(size_t blocks, const double (*sum)[HOT_CHECK_TABLES], int a, int b)
+/* The evidence of a kind becomes relative to the mean of all tables, bounded, so that a few blocks do not outweigh all
+ * others, and weighted. */
+static void scale_kind(size_t blocks, hot_check_evidence *evidence, int kind)
+{
+    double squares = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        double *e = evidence[block][kind], mean = 0;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            mean += e[t] / HOT_CHECK_TABLES;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+            e[t] -= mean;
+            squares += e[t] * e[t];
+        }
+    }
+    const double bound = block_bound * block_bound * squares / (double)(blocks ? blocks : 1);
+    for (size_t block = 0; block < blocks; block++) {
+        double *e = evidence[block][kind], size = bound;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            size += e[t] * e[t];
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            e[t] = size > 0 ? e[t] / sqrt(size) : 0;
+    }
+    const double weight = weight_of_kind(blocks, (const hot_check_evidence *)evidence, kind);
+    for (size_t block = 0; block < blocks; block++)
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            evidence[block][kind][t] *= weight;
+}
+
+/* The evidence for table b over table a, in standard errors; 0 if they agree in every block. without: a kind that is
+ * left out, or -1. */
+static double compare(size_t blocks, const hot_check_evidence *evidence, int a, int b, int without)
 {
     double total = 0, square = 0, size = 0;
     const double n = (double)blocks;
     for (size_t block = 0; block < blocks; block++) {
-        const double difference = sum[block][b] - sum[block][a];
-        total += difference;
-        square += difference * difference;
-        size += sum[block][a] * sum[block][a] + sum[block][b] * sum[block][b];
+        double of_a = 0, of_b = 0;
+        for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
+            of_a += kind == without ? 0 : evidence[block][kind][a];
+            of_b += kind == without ? 0 : evidence[block][kind][b];
+        }
+        total += of_b - of_a;
+        square += (of_b - of_a) * (of_b - of_a);
+        size += of_a * of_a + of_b * of_b;
     }
     const double variance = (square - total * total / n) * n / (n - 1);
     return variance > 1e-9 * size ? total / sqrt(variance) : 0;
+}
+
+/* Whether tables a and b are told apart, z standard errors: clearly, and not by one kind of evidence alone, which one
+ * large structure of the image can feign. */
+static int is_told(size_t blocks, const hot_check_evidence *evidence, int a, int b, double z, double limit)
+{
+    int told = fabs(z) > limit;
+    for (int kind = 0; kind < HOT_CHECK_KINDS && told; kind++)
+        told = (z > 0 ? 1 : -1) * compare(blocks, evidence, a, b, kind) > min_rest;
+    return told;
 }
 
 /* The value that Student's t with these degrees of freedom exceeds once in a thousand times: the first terms of Cornish
@@ -114,14 +146,13 @@ static double limit_of(size_t freedom)
 }
 
 /* Ranks the tables by the blocks' total evidence, and decides. */
-static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CHECK_TABLES],
-                   hot_check_gradients *result)
+static void decide(const hot_dwi *dwi, size_t blocks, const hot_check_evidence *evidence, hot_check_gradients *result)
 {
     double total[HOT_CHECK_TABLES] = {0};
     int order[HOT_CHECK_TABLES], likelier = 0, less = 0;
     for (size_t block = 0; block < blocks; block++)
-        for (int t = 0; t < HOT_CHECK_TABLES; t++)
-            total[t] += sum[block][t];
+        for (int n = 0; n < HOT_CHECK_KINDS * HOT_CHECK_TABLES; n++)
+            total[n % HOT_CHECK_TABLES] += evidence[block][n / HOT_CHECK_TABLES][n % HOT_CHECK_TABLES];
     for (int t = 0; t < HOT_CHECK_TABLES; t++) { /* insertion; of equal ones the table given stays first */
         int at = t;
         for (; at > 0 && total[order[at - 1]] < total[t] - 1e-9; at--)
@@ -135,13 +166,15 @@ static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CH
             result->given = n;
         if (!hot_check_describe(dwi, order[n], table))
             result->axes = HOT_CHECK_IN_A_BVEC;
-        table->z = order[n] && blocks > 1 ? compare(blocks, sum, 0, order[n]) : 0;
-        table->told = fabs(table->z) > result->limit;
+        table->z = order[n] && blocks > 1 ? compare(blocks, evidence, 0, order[n], -1) : 0;
+        table->told = is_told(blocks, evidence, 0, order[n], table->z, result->limit);
         likelier += table->told && table->z > 0;
         less += table->told && table->z < 0;
     }
     for (int n = 0; n < HOT_CHECK_TABLES; n++)
-        result->tied[n] = n == 0 || blocks < 2 || !(fabs(compare(blocks, sum, order[n], order[0])) > result->limit);
+        result->tied[n] = n == 0 || blocks < 2 ||
+                          !is_told(blocks, evidence, order[n], order[0],
+                                   compare(blocks, evidence, order[n], order[0], -1), result->limit);
     if (blocks < BLOCKS_MIN)
         snprintf(result->reason, sizeof result->reason, "%zu voxels are too few", result->voxels);
     else if (likelier)
@@ -167,7 +200,6 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     size_t *voxel = NULL, blocks = 0;
     hot_check_voxel *about = NULL;
     hot_check_evidence *evidence = NULL;
-    double(*sum)[HOT_CHECK_TABLES] = NULL;
     int determined = 0;
     *result = (hot_check_gradients){.size = sizeof *result};
     result->axes = dwi->gradients_in == HOT_GRADIENTS_IN_SCHEME ? HOT_CHECK_IN_TABLE
@@ -182,17 +214,15 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     status = about ? hot_check_fit(context, dwi, voxel, result->voxels, about, &determined) : HOT_ERROR_MEMORY;
     if (status == HOT_OK && determined)
         status = hot_check_coherence(context, &dwi->grid, voxel, result->voxels, about, &evidence, &blocks);
-    sum = status == HOT_OK ? hot_context_alloc(context, blocks, sizeof *sum) : NULL;
-    if (status == HOT_OK && !sum)
-        status = HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
-    result->blocks = add_kinds(blocks, (const hot_check_evidence *)evidence, sum);
-    decide(dwi, result->blocks, (const double(*)[HOT_CHECK_TABLES])sum, result);
+    result->blocks = keep_used(blocks, evidence);
+    for (int kind = 0; kind < HOT_CHECK_KINDS; kind++)
+        scale_kind(result->blocks, evidence, kind);
+    decide(dwi, result->blocks, (const hot_check_evidence *)evidence, result);
     if (!determined)
         snprintf(result->reason, sizeof result->reason, "the directions do not determine a tensor");
 cleanup:
-    hot_context_free(context, sum);
     hot_context_free(context, evidence);
     hot_context_free(context, about);
     hot_context_free(context, voxel);

@@ -4,8 +4,8 @@
 
 #include "core/fields.h"
 
-/* Two scalars whose edges run along fibres, and what a tensor gains at an edge. */
-enum { HOT_CHECK_KINDS = 3 };
+/* Edges of two scalars and of the tensor's shape run along fibres; and what a tensor gains at an edge. */
+enum { HOT_CHECK_KINDS = 4 };
 
 /* The fit of a voxel; all 0 without one. */
 typedef struct hot_check_voxel {

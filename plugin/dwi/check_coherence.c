@@ -7,13 +7,13 @@
 #include "common/entry.h"
 #include "summary.h"
 
-/* Kinds of evidence: edges of two scalars, and what the tensor gains where anisotropy rises. */
-enum { EDGES = 2, GAIN = EDGES };
+/* Kinds of evidence: edges of b=0 signal, anisotropy and shape, and what the tensor gains where anisotropy rises. */
+enum { EDGES = 3, GAIN = EDGES };
 _Static_assert((int)GAIN + 1 == (int)HOT_CHECK_KINDS, "kinds of evidence");
 
 /* Chosen on phantoms, the physical phantom and human data; see docs/decisions/025-gradient-check.md. */
-enum { BLOCK = 3, STEPS = 13, AXES_MAX = 72 };
-static const double counted_from = 0.4;   /* voxels count whose anisotropy is above this quantile */
+enum { BLOCK = 2, STEPS = 13, AXES_MAX = 72 };
+static const double counted_from = 0.5;   /* voxels count whose anisotropy is above this quantile */
 static const double square_floor = 0.3;   /* of a squared difference, in units of its squared mean size */
 static const double shape_floor = 0.15;   /* added to a tensor's size, so that noise has no shape */
 static const double min_coherence = 0.25; /* of neighbours by one step, as a share of the most coherent step's */
@@ -46,6 +46,7 @@ typedef struct work {
     double axis[AXES_MAX][3];                 /* the steps as all tables turn them, each once */
     float form[AXES_MAX][6];                  /* what makes of a tensor its value along the axis */
     int axes, axis_of[STEPS][HOT_CHECK_TABLES];
+    float (*shape)[6];                        /* of each voxel: its tensor over its size */
     float *along;                             /* voxels x axes: the shape of the voxel's tensor along the axis */
     float (*own)[EDGES];                      /* of each voxel: mean edge over its steps, minus the steps' means */
     double scale[EDGES + 1];                  /* mean size of a difference between neighbours */
@@ -114,22 +115,29 @@ static int neighbour(const work *w, const size_t at[3], const int step[3])
 
 static double weight_of(const work *w, const hot_check_voxel *v) { return v->anisotropy > w->counted; }
 
-/* How much two voxels differ in b=0 signal, anisotropy and tensor. */
-static void differences(const hot_check_voxel *a, const hot_check_voxel *b, double size[EDGES + 1])
+static double distance(const float a[6], const float b[6])
 {
     double square = 0;
     for (int i = 0; i < 6; i++)
-        square += (a->tensor[i] - b->tensor[i]) * (a->tensor[i] - b->tensor[i]);
-    size[0] = fabsf(a->log_s0 - b->log_s0);
-    size[1] = fabsf(a->anisotropy - b->anisotropy);
-    size[EDGES] = sqrt(square);
+        square += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(square);
+}
+
+/* How much two voxels differ in b=0 signal, anisotropy, shape and tensor. */
+static void differences(const work *w, int a, int b, double size[EDGES + 1])
+{
+    const hot_check_voxel *p = w->about + a, *q = w->about + b;
+    size[0] = fabsf(p->log_s0 - q->log_s0);
+    size[1] = fabsf(p->anisotropy - q->anisotropy);
+    size[2] = distance(w->shape[a], w->shape[b]);
+    size[EDGES] = distance(p->tensor, q->tensor);
 }
 
 /* Large where they are alike; the logarithm keeps a few strong edges from outweighing all others. */
-static void edges(const work *w, const hot_check_voxel *a, const hot_check_voxel *b, double edge[EDGES])
+static void edges(const work *w, int a, int b, double edge[EDGES])
 {
     double size[EDGES + 1];
-    differences(a, b, size);
+    differences(w, a, b, size);
     for (int e = 0; e < EDGES; e++)
         edge[e] = -log(square_floor + size[e] * size[e] / (w->scale[e] * w->scale[e]));
 }
@@ -178,7 +186,7 @@ static void count_sizes(const work *w, int s, int a, int b, void *into)
 {
     step_sums *sums = (step_sums *)into + s;
     double size[EDGES + 1];
-    differences(w->about + a, w->about + b, size);
+    differences(w, a, b, size);
     sums->pairs++;
     for (int e = 0; e <= EDGES; e++)
         sums->size[e] += size[e];
@@ -192,7 +200,7 @@ static void count_edges(const work *w, int s, int a, int b, void *into)
     double edge[EDGES], gain[6];
     if (weight == 0)
         return;
-    edges(w, p, q, edge);
+    edges(w, a, b, edge);
     gains(w, p, q, gain);
     for (int i = 0; i < 6; i++)
         sums->gain[i] += weight * gain[i];
@@ -214,7 +222,7 @@ static void count_own(const work *w, int s, int a, int b, void *into)
     double edge[EDGES];
     if (w->used[s] == 0)
         return;
-    edges(w, w->about + a, w->about + b, edge);
+    edges(w, a, b, edge);
     for (int end = 0; end < 2; end++) {
         own_sums *of = sums + (end ? b : a);
         of->weight += w->used[s];
@@ -231,7 +239,7 @@ static void count_evidence(const work *w, int s, int a, int b, void *into)
     double(*out)[HOT_CHECK_TABLES] = into, edge[EDGES], gain[6], of_a[EDGES], of_b[EDGES];
     if (used == 0 || wa + wb == 0)
         return;
-    edges(w, p, q, edge);
+    edges(w, a, b, edge);
     gains(w, p, q, gain);
     for (int e = 0; e < EDGES; e++) {
         of_a[e] = used * wa * (edge[e] - w->mean[s][e] - w->own[a][e]);
@@ -362,9 +370,10 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
     for (int c = 0; c < 3; c++)
         w->tiles[c] = (grid->size[c] + BLOCK - 1) / BLOCK;
     w->number = hot_context_calloc(context, voxels, sizeof *w->number);
+    w->shape = hot_context_alloc(context, count, sizeof *w->shape);
     w->along = hot_context_alloc(context, count, (size_t)w->axes * sizeof *w->along);
     w->own = hot_context_alloc(context, count, sizeof *w->own);
-    hot_status status = w->number && w->along && w->own ? find_blocks(w, voxel, count) : HOT_ERROR_MEMORY;
+    hot_status status = w->number && w->shape && w->along && w->own ? find_blocks(w, voxel, count) : HOT_ERROR_MEMORY;
     *evidence = status == HOT_OK ? hot_context_calloc(context, w->blocks, sizeof **evidence) : NULL;
     *blocks = w->blocks;
     if (status == HOT_OK)
@@ -379,11 +388,13 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
         double square = 0;
         for (int i = 0; i < 6; i++)
             square += (double)t[i] * t[i];
+        for (int i = 0; i < 6; i++)
+            w->shape[n][i] = (float)(t[i] / (sqrt(square) + shape_floor));
         for (int m = 0; m < w->axes; m++) {
             double value = 0;
             for (int i = 0; i < 6; i++)
-                value += (double)w->form[m][i] * t[i];
-            w->along[n * (size_t)w->axes + (size_t)m] = (float)(value / (sqrt(square) + shape_floor));
+                value += (double)w->form[m][i] * (double)w->shape[n][i];
+            w->along[n * (size_t)w->axes + (size_t)m] = (float)value;
         }
     }
     status = learn_steps(w, count);
@@ -397,6 +408,7 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
 cleanup:
     hot_context_free(context, w->own);
     hot_context_free(context, w->along);
+    hot_context_free(context, w->shape);
     hot_context_free(context, w->number);
     hot_context_free(context, w->block);
     if (status != HOT_OK) {

@@ -107,10 +107,13 @@ static hot_status take_products(hot_context *context, hot_rows *rows)
         for (size_t x = 0; x < rows->voxels; x++) {
             const float *y = rows->signals + x * n;
             const double value = (double)y[i] / (double)rows->voxels;
-            for (size_t j = 0; j < n; j++)
+            for (size_t j = 0; j <= i; j++)
                 row[j] += value * (double)y[j];
         }
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            rows->gram[i * n + j] = rows->gram[j * n + i];
     return HOT_OK;
 }
 
@@ -439,10 +442,9 @@ static hot_status compare(hot_context *context, const hot_dwi *dwi, hot_rows *ro
     if (status == HOT_OK) {
         for (size_t i = 0; i < n; i++)
             order[i] = i;
-        for (int m = 0; m < HOT_ROWS_MODELS; m++) {
+        for (int m = 0; m < HOT_ROWS_MODELS; m++)
             models[m].inverse = space + (size_t)m * n * n;
-            hot_rows_make(rows, models + m, space + HOT_ROWS_MODELS * n * n);
-        }
+        hot_rows_make(rows, models + 2, space + HOT_ROWS_MODELS * n * n);
         status = hot_rows_choose(rows, order, models);
     }
     if (status == HOT_OK) { /* the second: for the table with directions permuted, which is mostly noise */

@@ -8,6 +8,8 @@
 #include "common/linear.h"
 
 enum { SHELL_MIN = 6, FOUND_MAX = 3 };
+enum { THIN = 8, THIN_VOXELS = 1000 }; /* of more voxels every so many are looked at first */
+static const double thin_margin = 2; /* by which a coefficient of variation from few voxels may be too large */
 static const double dark = 0.05; /* of a voxel's mean: less has no logarithm worth taking */
 static const double alike = 0.25; /* of the spread that a volume of a shell has about the shell's mean */
 static const double noiseless = 0.1; /* of the least variance that any combination of a shell's volumes has */
@@ -16,6 +18,8 @@ static const double few_patterns = 3.3; /* fibres in a plane have fewer */
 
 typedef struct work {
     const hot_rows *rows;
+    size_t thin;          /* step from voxel to voxel in a first look */
+    float *log;           /* voxels x volumes: of the signals */
     double *sum, *logs;   /* voxels: of the volumes of a set, and of their logarithms */
     double *none, *raw, *few; /* voxels: sum and mean of the b=0 volumes, geometric mean of a set */
     double *spread;       /* volumes: a set's own spreads */
@@ -33,12 +37,13 @@ typedef struct fit {
     double residual;         /* mean squared difference, the reference scaled to fit best */
 } fit;
 
-static fit compare(const hot_rows *rows, size_t i, const double *sum, double count, int member, int geometric)
+static fit compare(const work *w, size_t i, const double *sum, double count, int member, int geometric, size_t step)
 {
+    const hot_rows *rows = w->rows;
     double n = 0, s = 0, ss = 0, yy = 0, yr = 0, rr = 0;
-    for (size_t x = 0; x < rows->voxels; x++) {
+    for (size_t x = 0; x < rows->voxels; x += step) {
         const double y = (double)rows->signals[x * rows->volumes + i];
-        const double own = geometric ? log(fmax(y, dark)) : y;
+        const double own = geometric ? (double)w->log[x * rows->volumes + i] : y;
         const double mean = (sum[x] - (member ? own : 0)) / (count - member), of = geometric ? exp(mean) : mean;
         if (!(of > 1e-12))
             continue;
@@ -103,6 +108,17 @@ static int by_size(const void *left, const void *right)
     return l < r ? -1 : l > r;
 }
 
+/* The median, over a set, of how its volumes vary about the mean of the others. */
+static double usual_variation(const work *w, int set, const double *sum, double count, int geometric, size_t step)
+{
+    size_t members = 0;
+    for (size_t i = 0; i < w->rows->volumes; i++)
+        if (in_set(w->rows, set, i))
+            w->spread[members++] = compare(w, i, sum, count, 1, geometric, step).variation;
+    qsort(w->spread, members, sizeof *w->spread, by_size);
+    return w->spread[members / 2];
+}
+
 /* Means of a set: all volumes (-2), those with b > 0 (-1), a shell. */
 static void find_means(const work *w, int set, const char **kind)
 {
@@ -118,22 +134,23 @@ static void find_means(const work *w, int set, const char **kind)
         for (size_t x = 0; x < rows->voxels; x++) {
             const double y = (double)rows->signals[x * n + i];
             w->sum[x] += y;
-            w->logs[x] += log(fmax(y, dark));
+            w->logs[x] += (double)w->log[x * n + i];
         }
     }
     if (count < SHELL_MIN + 1)
         return;
     for (int geometric = 0; geometric < 2; geometric++) {
         const double *sum = geometric ? w->logs : w->sum;
-        size_t members = 0;
-        for (size_t i = 0; i < n; i++)
-            if (in_set(rows, set, i))
-                w->spread[members++] = compare(rows, i, sum, count, 1, geometric).variation;
-        qsort(w->spread, members, sizeof *w->spread, by_size);
-        const double usual = w->spread[members / 2];
+        const double roughly = usual_variation(w, set, sum, count, geometric, w->thin);
+        double usual = 0;
         for (size_t i = 0; i < n; i++) {
-            const fit with = compare(rows, i, sum, count, in_set(rows, set, i), geometric);
-            if (!kind[i] && with.variation < alike * usual && fabs(with.level - 1) < level_off &&
+            const int member = in_set(rows, set, i);
+            if (kind[i] || !(compare(w, i, sum, count, member, geometric, w->thin).variation <
+                             thin_margin * alike * roughly))
+                continue;
+            usual = usual > 0 ? usual : usual_variation(w, set, sum, count, geometric, 1);
+            const fit with = compare(w, i, sum, count, member, geometric, 1);
+            if (with.variation < alike * usual && fabs(with.level - 1) < level_off &&
                 with.residual < noiseless * least_variance(w, group_of_set(rows, set), i))
                 kind[i] = set == -2 ? "the mean of the volumes"
                           : set == -1 ? "the mean of the volumes with b > 0" : "the mean of a shell (trace)";
@@ -161,6 +178,27 @@ static hot_status patterns_without(const hot_rows *rows, size_t i, double *patte
 
 static const char *const adc_map = "a map of the diffusivity (ADC)";
 
+/* ln(S0 / S) of a set without volume i, of every `step`-th voxel: as a reference of volume i. Whether that explains it,
+ * and neither S0 nor S does. plain, count: b=0 volumes and those of the set. */
+static int is_adc(const work *w, size_t i, int here, double plain, double count, size_t step, double margin, fit *adc)
+{
+    const hot_rows *rows = w->rows;
+    const size_t n = rows->volumes;
+    const int b0 = rows->group[i] < 0;
+    for (size_t x = 0; x < rows->voxels; x += step) {
+        const double y = fmax((double)rows->signals[x * n + i], dark);
+        const double none = (w->none[x] - (b0 ? y : 0)) / (plain - b0);
+        w->few[x] = exp((w->logs[x] - (here ? (double)w->log[x * n + i] : 0)) / (count - here));
+        const double value = log(fmax(none, dark) / w->few[x]);
+        w->sum[x] = value > 0.05 ? value / (double)rows->level[x] : 0; /* as the signals are */
+        w->raw[x] = none;
+    }
+    *adc = compare(w, i, w->sum, 1, 0, 0, step);
+    return adc->variation < 0.3 * margin &&
+           adc->variation < 0.4 * margin * compare(w, i, w->raw, 1, 0, 0, step).variation &&
+           adc->variation < 0.4 * margin * compare(w, i, w->few, 1, 0, 0, step).variation;
+}
+
 /* Maps of the ADC: ln(S0 / S) of a shell's geometric mean explains them (or of all with b > 0), and neither S0 nor S
  * does. */
 static hot_status find_adc(const work *w, int set, const char **kind)
@@ -176,27 +214,17 @@ static hot_status find_adc(const work *w, int set, const char **kind)
             continue;
         plain += b0, count += here;
         for (size_t x = 0; x < rows->voxels; x++) {
-            const double y = fmax((double)rows->signals[x * n + i], dark);
-            w->none[x] += b0 ? y : 0;
-            w->logs[x] += here ? log(y) : 0;
+            w->none[x] += b0 ? fmax((double)rows->signals[x * n + i], dark) : 0;
+            w->logs[x] += here ? (double)w->log[x * n + i] : 0;
         }
     }
     for (size_t i = 0; i < n; i++) {
         const int b0 = rows->group[i] < 0, here = in_set(rows, set, i);
-        if (kind[i] || count - here < SHELL_MIN || plain - b0 < 1)
-            continue;
-        for (size_t x = 0; x < rows->voxels; x++) {
-            const double y = fmax((double)rows->signals[x * n + i], dark);
-            const double none = (w->none[x] - (b0 ? y : 0)) / (plain - b0);
-            w->few[x] = exp((w->logs[x] - (here ? log(y) : 0)) / (count - here));
-            const double adc = log(fmax(none, dark) / w->few[x]);
-            w->sum[x] = adc > 0.05 ? adc / (double)rows->level[x] : 0; /* as the signals are */
-            w->raw[x] = none;
-        }
-        const fit adc = compare(rows, i, w->sum, 1, 0, 0);
         double error, patterns;
-        if (!(adc.variation < 0.3 && adc.variation < 0.4 * compare(rows, i, w->raw, 1, 0, 0).variation &&
-              adc.variation < 0.4 * compare(rows, i, w->few, 1, 0, 0).variation))
+        fit adc;
+        if (kind[i] || count - here < SHELL_MIN || plain - b0 < 1 ||
+            !is_adc(w, i, here, plain, count, w->thin, thin_margin, &adc) ||
+            !is_adc(w, i, here, plain, count, 1, 1, &adc))
             continue;
         hot_status status = hot_rows_error(rows, i, kind, &error);
         if (status == HOT_OK)
@@ -213,11 +241,18 @@ static hot_status find_adc(const work *w, int set, const char **kind)
 hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
 {
     const size_t n = rows->volumes, voxels = rows->voxels;
+    const size_t thin = voxels > THIN_VOXELS ? THIN : 1;
     double *space = hot_context_alloc(rows->context, 5 * voxels + 2 * n + n * n + 1, sizeof *space);
-    if (!space)
+    float *logs = hot_context_alloc(rows->context, voxels * n + 1, sizeof *logs);
+    if (!space || !logs) {
+        hot_context_free(rows->context, logs);
+        hot_context_free(rows->context, space);
         return HOT_ERROR_MEMORY;
-    const work w = {rows, space, space + voxels, space + 2 * voxels, space + 3 * voxels, space + 4 * voxels,
-                    space + 5 * voxels, space + 5 * voxels + n};
+    }
+    for (size_t x = 0; x < voxels * n; x++)
+        logs[x] = logf(fmaxf(rows->signals[x], (float)dark));
+    const work w = {rows, thin, logs, space, space + voxels, space + 2 * voxels, space + 3 * voxels,
+                    space + 4 * voxels, space + 5 * voxels, space + 5 * voxels + n};
     for (int set = rows->groups - 1; set >= -2 && rows->voxels > 1; set--) /* shells first */
         find_means(&w, set, kind);
     hot_status status = HOT_OK;
@@ -231,6 +266,7 @@ hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
     for (size_t i = 0; i < rows->volumes; i++) /* many "computed" volumes are a wrong table instead */
         if (found > FOUND_MAX || (maps > 1 && kind[i] == adc_map))
             kind[i] = NULL;
+    hot_context_free(rows->context, logs);
     hot_context_free(rows->context, space);
     return status != HOT_OK ? status : hot_context_check(rows->context, "comparing volumes with the gradient table");
 }

@@ -74,27 +74,31 @@ void hot_rows_covariance(const hot_rows *rows, const int place[3], double *k, do
 void hot_rows_make(const hot_rows *rows, hot_rows_model *model, double *work)
 {
     const size_t n = rows->volumes;
-    double *a = model->inverse;
+    double *a = model->inverse, *pivots = work;
     hot_rows_covariance(rows, model->place, a, work);
     model->log_determinant = 0;
-    for (size_t k = 0; k < n; k++) { /* sweeps every pivot: minus the inverse remains */
-        const double pivot = a[k * n + k];
+    for (size_t k = 0; k < n; k++) { /* sweeps every pivot of the lower triangle: minus the inverse remains */
+        for (size_t j = 0; j < n; j++)
+            pivots[j] = j < k ? a[k * n + j] : a[j * n + k];
+        const double pivot = pivots[k];
         model->log_determinant += log(pivot);
         for (size_t i = 0; i < n; i++) {
             double *row = a + i * n;
-            const double *of = a + k * n, factor = row[k] / pivot;
+            const double factor = pivots[i] / pivot;
             if (i == k)
                 continue;
-            for (size_t j = 0; j < n; j++)
-                row[j] -= factor * of[j];
-            row[k] = factor;
+            for (size_t j = 0; j <= i; j++)
+                row[j] -= factor * pivots[j];
+            if (k < i)
+                row[k] = factor;
         }
-        for (size_t j = 0; j < n; j++)
-            a[k * n + j] = a[j * n + k];
+        for (size_t j = 0; j < k; j++)
+            a[k * n + j] = pivots[j] / pivot;
         a[k * n + k] = -1 / pivot;
     }
-    for (size_t i = 0; i < n * n; i++)
-        a[i] = -a[i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            a[i * n + j] = a[j * n + i] = -a[i * n + j];
 }
 
 static double likelihood_of(double trace, double log_determinant, size_t volumes)

@@ -179,13 +179,25 @@ static void try_rearrangements(const hot_rows *rows, const hot_rows_model *model
 
 /* The volume from which on volumes are brighter or darker than all before: joined series. Dividing the signals from
  * step.first on by the step's brightness increases the likelihood. Both series must have volumes of one shell. */
-static void try_brightness(const hot_rows *rows, const hot_rows_model *model, const size_t *order, candidate *best)
+static void try_brightness(const hot_rows *rows, const hot_rows_model *model, const size_t *order, size_t *place,
+                           candidate *best)
 {
     const size_t n = rows->volumes;
-    for (size_t first = SERIES_MIN; first + SERIES_MIN <= n; first++) {
-        double before = 0, across = 0, behind = 0;
+    double before = 0, across = 0, behind = 0; /* sums of trace terms by how many of both volumes are from `first` on */
+    for (size_t i = 0; i < n; i++) {
+        place[order[i]] = i;
+        for (size_t j = 0; j < n; j++)
+            behind += model->inverse[i * n + j] * rows->gram[order[i] * n + order[j]];
+    }
+    for (size_t first = 1; first + SERIES_MIN <= n; first++) {
+        const double *inverse = model->inverse + place[first - 1] * n, *gram = rows->gram + (first - 1) * n;
         size_t common = 0;
-        for (size_t v = 0; v < n && common < SERIES_MIN; v++) {
+        for (size_t v = 0; v < n; v++) { /* volume first - 1 is no longer behind */
+            const double value = (v + 1 == first ? 1 : 2) * inverse[place[v]] * gram[v];
+            *(v < first ? &before : &across) += value;
+            *(v + 1 < first ? &across : &behind) -= value;
+        }
+        for (size_t v = 0; v < n && common < SERIES_MIN && first >= SERIES_MIN; v++) {
             size_t left = 0, right = 0;
             for (size_t u = 0; u < n; u++)
                 if (rows->shell[u] == rows->shell[v])
@@ -194,12 +206,6 @@ static void try_brightness(const hot_rows *rows, const hot_rows_model *model, co
         }
         if (common < SERIES_MIN)
             continue;
-        for (size_t i = 0; i < n; i++)
-            for (size_t j = 0; j < n; j++) {
-                const double value = model->inverse[i * n + j] * rows->gram[order[i] * n + order[j]];
-                const int late = (order[i] >= first) + (order[j] >= first);
-                *(late == 0 ? &before : late == 1 ? &across : &behind) += value;
-            }
         /* The likelihood of before + x across + x^2 behind, and x to the volumes behind for the change of scale, is
          * stationary where this quadratic equation in x holds. */
         const double m = (double)(n - first), all = (double)n;
@@ -228,12 +234,13 @@ static void dim(hot_rows *rows, const hot_rows_step *step)
     }
 }
 
-/* Student's t of a step's gain, from the gains in PARTS of the voxels. changed: the order after it. */
+/* Student's t of a step's gain, from the gains in PARTS of the voxels. changed: the order after it. moved: room. */
 static hot_status significance(const hot_rows *rows, const hot_rows_model *model, const size_t *order,
-                               const size_t *changed, double *t)
+                               const size_t *changed, size_t *moved, double *t)
 {
     const size_t n = rows->volumes;
     double *difference = hot_context_calloc(rows->context, n * n, sizeof *difference), sum = 0, square = 0;
+    size_t count = 0;
     if (!difference)
         return HOT_ERROR_MEMORY;
     for (size_t i = 0; i < n; i++)
@@ -241,16 +248,24 @@ static hot_status significance(const hot_rows *rows, const hot_rows_model *model
             difference[order[i] * n + order[j]] += model->inverse[i * n + j];
             difference[changed[i] * n + changed[j]] -= model->inverse[i * n + j];
         }
+    for (size_t i = 0; i < n; i++) /* the difference is 0 between volumes that stay, so that a few rows suffice */
+        if (order[i] != changed[i])
+            moved[count++] = order[i];
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < n; j++)
+            if (order[j] == changed[j])
+                difference[moved[i] * n + order[j]] *= 2;
     for (size_t part = 0; part < PARTS; part++) {
         const size_t first = rows->voxels * part / PARTS, end = rows->voxels * (part + 1) / PARTS;
         double gain = 0;
         for (size_t x = first; x < end; x++) {
             const float *y = rows->signals + x * n;
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < count; i++) {
+                const double *row = difference + moved[i] * n;
                 double value = 0;
                 for (size_t j = 0; j < n; j++)
-                    value += difference[i * n + j] * (double)y[j];
-                gain += value * (double)y[i];
+                    value += row[j] * (double)y[j];
+                gain += value * (double)y[moved[i]];
             }
         }
         gain /= (double)(end > first ? end - first : 1);
@@ -352,7 +367,7 @@ hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order
             try_pairs(rows, models, models + m, order, space, &found[1], &found[2]);
         hot_rows_permuted(rows, models, order, &permuted, &deviation);
         for (int m = 0; m < HOT_ROWS_MODELS; m++)
-            try_brightness(rows, models + m, order, &series);
+            try_brightness(rows, models + m, order, space, &series);
         const candidate *best = choose(found, fmax(2 * gain_min, share_min * (before - permuted)));
         if (series.value - before > best->value - before)
             best = &series;
@@ -361,7 +376,7 @@ hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order
         apply(rows, &best->step, order, space, space + n);
         *ended = !(gain > gain_min && gain > share_min * all);
         if (!*ended && !rescaled) {
-            status = significance(rows, likeliest(rows, models, space + n), order, space + n, &t);
+            status = significance(rows, likeliest(rows, models, space + n), order, space + n, space, &t);
             *ended = !(t > (!(gain > share_large * all) ? t_min : gain > gain_huge ? t_huge : t_large));
             if (status == HOT_OK && !*ended) {
                 int material = 0;
