@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/timing.h"
 #include <hotfiber/contract.h>
 
 enum { MOST = 20000, MAX_SHAPES = 10000 };
@@ -31,19 +31,6 @@ typedef struct job {
     libxsmm_dmmfunction d;
     libxsmm_smmfunction s;
 } job;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
 
 static int failed; /* something that was measured is not right */
 
@@ -147,18 +134,18 @@ static double measure(job *j, int cold, int quiet, double seconds)
     }
     compare_products(j);
     int count = 0, repeats = 1;
-    for (double begin = now(); !cold && now() - begin < 1e-4; repeats++) /* at least 100 us at a time */
+    for (double begin = seconds_now(); !cold && seconds_now() - begin < 1e-4; repeats++) /* at least 100 us at a time */
         ours(j);
     ours(j), theirs(j);
-    for (double begin = now(); count < MOST && (count < 5 || now() - begin < seconds); count++)
+    for (double begin = seconds_now(); count < MOST && (count < 5 || seconds_now() - begin < seconds); count++)
         for (int who = 0; who < 2; who++) {
-            const double before = now();
+            const double before = seconds_now();
             for (int r = 0; r < repeats; r++)
                 (who ? theirs : ours)(j);
-            times[who][count] = (now() - before) / repeats / (double)j->batch;
+            times[who][count] = (seconds_now() - before) / repeats / (double)j->batch;
         }
     for (int who = 0; who < 2; who++)
-        qsort(times[who], (size_t)count, sizeof(double), compare);
+        qsort(times[who], (size_t)count, sizeof(double), by_value);
     const double ratio = times[1][0] / times[0][0];
     if (!quiet || ratio < .97)
         printf("  f%d %2zu x %2zu x %2zu: ours %8.2f ns (median %8.2f), libxsmm %8.2f (%8.2f): ratio %.2f (%.2f)%s\n",
@@ -246,7 +233,7 @@ int main(int argc, char **argv)
         j.m = rectangles[r][0], j.n = rectangles[r][1], j.k = rectangles[r][2];
         ratios[count++] = measure(&j, cold, quiet, seconds);
     }
-    qsort(ratios, (size_t)count, sizeof(double), compare);
+    qsort(ratios, (size_t)count, sizeof(double), by_value);
     int below = 0;
     while (below < count && ratios[below] < .97)
         below++;

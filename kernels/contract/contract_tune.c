@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/entry.h"
+#include "common/timing.h"
 #include "contract/contract_tuning.h"
 #include "contract/cpu/contract_variant.h"
 
@@ -49,19 +49,6 @@ size_t hot_contract_cpu_variants(const hot_context *context, int f64, hot_contra
     return count;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static double value_at(const hot_contract_plan *plan, size_t i)
 {
     return plan->f64 ? ((const double *)plan->c)[i] : (double)((const float *)plan->c)[i];
@@ -79,12 +66,13 @@ static hot_status cpu_time(hot_context *context, const hot_contract_plan *plan, 
     *sum = 0;
     for (size_t i = 0; i < hot_contract_extent(plan, HOT_OPERAND_C); i++)
         *sum += fabs(value_at(plan, i));
-    for (double begin = now(); status == HOT_OK && count < MOST && (count < 3 || now() - begin < seconds);) {
-        const double before = now();
+    const double begin = seconds_now();
+    while (status == HOT_OK && count < MOST && (count < 3 || seconds_now() - begin < seconds)) {
+        const double before = seconds_now();
         status = hot_contract_cpu(context, &copy);
-        times[count++] = now() - before;
+        times[count++] = seconds_now() - before;
     }
-    qsort(times, (size_t)count, sizeof *times, compare);
+    qsort(times, (size_t)count, sizeof *times, by_value);
     *median = count ? times[count / 2] : 0;
     return status;
 }

@@ -59,6 +59,7 @@ def first_words(sentence):
 def update(found, kept):
     lines = ["# Made by promises.py --update; the tests are filled in by hand.",
              "# checksum, tests (`none`: a gap; `by-types`: the compiler sees it;",
+             "# `caller`: what the caller must do, or the result is undefined;",
              "# `gpu`: on GPU machines), first words of the sentence"]
     for header, rows in found.items():
         old = kept.get(header, {})
@@ -85,7 +86,7 @@ def main():
         for checksum in old.keys() - new.keys():
             failures += 1
             print("%s: is not said any more: %s %s" % (header, checksum, old[checksum][1]))
-    known, build = {"none", "by-types", "gpu"}, os.environ.get("HOT_BUILD")
+    known, build = {"none", "by-types", "caller", "gpu"}, os.environ.get("HOT_BUILD")
     if build:
         shown = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True).stdout
         known |= set(re.findall(r"Test +#\d+: (\S+)", shown))
@@ -93,7 +94,8 @@ def main():
     for name in sorted({name for tests in rows for name in tests.split(",")} - known) if build else []:
         failures += 1
         print("tests/promises/promises.txt: there is no test %s" % name)
-    print("%d sentences promise something, %d have no test" % (len(rows), rows.count("none")))
+    print("%d sentences promise something, %d have no test; of the others %d are about a GPU, %d the caller's duties" %
+          (len(rows), rows.count("none"), rows.count("gpu"), rows.count("caller")))
     return failures > 0
 
 

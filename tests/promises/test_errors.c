@@ -1,6 +1,6 @@
-/* Lists of errors in the plugin's headers: for each function that reads, writes or computes, a file that is not there or
- * cannot be made, one that holds something else, memory that runs out at every allocation, and cancelling. Outputs are
- * NULL after a failure, and nothing is lost or left. */
+/* Lists of errors in the plugin's headers: for each function that reads, writes or computes, a missing file or one that
+ * cannot be written, one with other content, every allocation failing, and cancelling. Outputs are NULL after a
+ * failure, and nothing is lost or left. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ static hot_signal_maps maps;
 static const hot_grid *grid;
 
 /* ---- Calls: with a path that is read or written, or that does not matter. An output that is not NULL after a failure
- * is a failure. ------------------------------------------------------------------------------------------------------ */
+ * is a failure. */
 
 static const char *at; /* the function of the row */
 
@@ -123,9 +123,15 @@ static hot_status amplitude(hot_context *c, const char *path)
     return amplitude_of(c, fibers, response);
 }
 
-static hot_status save_tissue(hot_context *c, const char *path) { return hot_tensor_field_save_tissue_sh(c, tissues, 0, path); }
+static hot_status save_tissue(hot_context *c, const char *path)
+{
+    return hot_tensor_field_save_tissue_sh(c, tissues, 0, path);
+}
 
-static hot_status save_samples(hot_context *c, const char *path) { return hot_signal_samples_save(c, &maps, mask, path); }
+static hot_status save_samples(hot_context *c, const char *path)
+{
+    return hot_signal_samples_save(c, &maps, mask, path);
+}
 
 static hot_status load_noise(hot_context *c, const char *path)
 {
@@ -149,7 +155,7 @@ static hot_status load_tissues(hot_context *c, const char *path)
 
 static hot_status save_phantom(hot_context *c, const char *path) { return hot_phantom_save(c, phantom, NULL, path); }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------- */
+/* ---- The table -------------------------------------------------------------------------------------------------- */
 
 enum { READS = 1, WRITES = 2, CANCELS = 4, FORMAT = 8 };
 typedef struct row {
@@ -181,9 +187,19 @@ static const row rows[] = {
 
 static void remove_outputs(void)
 {
-    static const char *const files[] = {"merged_th1samples", "merged_ph1samples", "merged_f1samples", "mean_th1samples",
-                                        "mean_ph1samples", "mean_f1samples", "dyads1", "nodif_brain_mask", "mean_fsumsamples",
-                                        "mean_dsamples", "mean_d_stdsamples", "mean_S0samples", "dyads1_dispersion"};
+    static const char *const files[] = {"merged_th1samples",
+                                        "merged_ph1samples",
+                                        "merged_f1samples",
+                                        "mean_th1samples",
+                                        "mean_ph1samples",
+                                        "mean_f1samples",
+                                        "dyads1",
+                                        "nodif_brain_mask",
+                                        "mean_fsumsamples",
+                                        "mean_dsamples",
+                                        "mean_d_stdsamples",
+                                        "mean_S0samples",
+                                        "dyads1_dispersion"};
     unlink("out.nrrd"), unlink("out.nii");
     for (int fibre = 0; fibre < 3; fibre++)
         for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
@@ -201,8 +217,12 @@ static int exists(const char *path) { return access(path, F_OK) == 0; }
 
 static hot_context *hungry(starved *s, long fail_at)
 {
-    const hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = 2, .allocate = starved_take,
-                                     .release = starved_give, .allocator_user = s};
+    const hot_context_options how = {.size = sizeof how,
+                                     .device = HOT_DEVICE_CPU,
+                                     .threads = 2,
+                                     .allocate = starved_take,
+                                     .release = starved_give,
+                                     .allocator_user = s};
     hot_context *context = NULL;
     *s = (starved){.fail_at = fail_at};
     CHECK(hot_context_create(&how, &context) == HOT_OK, "a context");
@@ -245,7 +265,8 @@ static void check_row(const row *r, hot_context *context)
         CHECK(done ? status == HOT_OK : status == HOT_OK || status == HOT_ERROR_MEMORY, "%s: allocation %ld: %d %s",
               r->name, k, (int)status, hot_context_message(poor));
         CHECK(status == HOT_OK || hot_context_message(poor)[0], "%s: no message", r->name);
-        CHECK(status == HOT_OK || !(r->does & WRITES) || !exists(r->good), "%s: allocation %ld: a file is left", r->name, k);
+        CHECK(status == HOT_OK || !(r->does & WRITES) || !exists(r->good), "%s: allocation %ld: a file is left",
+              r->name, k);
         failed += status == HOT_ERROR_MEMORY;
         hot_context_destroy(&poor);
         CHECK(s.live == 0, "%s: allocation %ld: %ld pieces lost", r->name, k, s.live);
@@ -261,23 +282,28 @@ static void test_arguments(hot_context *context)
     hot_fiber_field *made = NULL;
     float amounts[2 * VOXELS];
     CHECK(load_as(context, "tensors.nrrd", "nothing") == HOT_ERROR_ARGUMENT &&
-              strcmp(hot_context_parameter(context), "content") == 0, "'%s'", hot_context_parameter(context));
+              strcmp(hot_context_parameter(context), "content") == 0,
+          "'%s'", hot_context_parameter(context));
     for (int wrong = 0; wrong < 2; wrong++) {
         const hot_sh_options o = {.size = sizeof o, .basis = wrong ? NULL : "none", .frame = wrong ? "none" : NULL};
         hot_tensor_field *field = NULL;
         CHECK(hot_tensor_field_load_sh(context, "sh.nii", &o, &field) == HOT_ERROR_ARGUMENT && !field &&
-                  strcmp(hot_context_parameter(context), wrong ? "frame" : "basis") == 0, "'%s'",
-              hot_context_parameter(context));
+                  strcmp(hot_context_parameter(context), wrong ? "frame" : "basis") == 0,
+              "'%s'", hot_context_parameter(context));
     }
     CHECK(hot_fiber_field_create(context, grid, 3, hot_fiber_field_peaks(fibers), &made) == HOT_OK &&
-              amplitude_of(context, made, NULL) == HOT_ERROR_ARGUMENT, "no response is known");
+              amplitude_of(context, made, NULL) == HOT_ERROR_ARGUMENT,
+          "no response is known");
     CHECK(hot_response_create(context, 1, 0, (double[]){0}, (double[]){100}, &no_shell) == HOT_OK &&
-              amplitude_of(context, made, no_shell) == HOT_ERROR_DATA, "a response without a shell");
+              amplitude_of(context, made, no_shell) == HOT_ERROR_DATA,
+          "a response without a shell");
     CHECK(hot_tensor_field_amounts(context, plain, amounts, NULL) == HOT_ERROR_ARGUMENT &&
-              hot_tensor_field_amounts(context, tissues, amounts, NULL) == HOT_OK, "a field of another model");
+              hot_tensor_field_amounts(context, tissues, amounts, NULL) == HOT_OK,
+          "a field of another model");
     CHECK(hot_tensor_field_save_tissue_sh(context, tissues, hot_tensor_field_tissues(tissues), "out.nii") ==
-              HOT_ERROR_ARGUMENT && hot_tensor_field_save_tissue_sh(context, plain, 0, "out.nii") == HOT_ERROR_ARGUMENT &&
-              !exists("out.nii"), "no such tissue");
+                  HOT_ERROR_ARGUMENT &&
+              hot_tensor_field_save_tissue_sh(context, plain, 0, "out.nii") == HOT_ERROR_ARGUMENT && !exists("out.nii"),
+          "no such tissue");
     const hot_signal_maps none = {.context = context};
     CHECK(hot_signal_samples_save(context, &none, mask, "samples") == HOT_ERROR_ARGUMENT && !exists("samples"),
           "no samples");
@@ -303,20 +329,27 @@ static void write_text(const char *path, const char *text)
 static void set_up(hot_context *context)
 {
     static const double shells[2] = {1000, 2500};
-    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {NX, NY, NZ},
-                                   .shell_b = shells, .shells = 2, .directions = 30, .b0 = 3};
-    const hot_fit_options fod = {.size = sizeof fod, .order = 4}, msmt = {.size = sizeof msmt, .model = "msmt", .order = 4};
+    const hot_phantom_options o = {.size = sizeof o,
+                                   .layout = HOT_PHANTOM_MIXTURE,
+                                   .volume = {NX, NY, NZ},
+                                   .shell_b = shells,
+                                   .shells = 2,
+                                   .directions = 30,
+                                   .b0 = 3};
+    const hot_fit_options fod = {.size = sizeof fod, .order = 4},
+                          msmt = {.size = sizeof msmt, .model = "msmt", .order = 4};
     static float noise[VOXELS];
     CHECK(hot_phantom_create(context, &o, &phantom) == HOT_OK, "%s", hot_context_message(context));
     dwi = hot_phantom_dwi(phantom), grid = hot_dwi_grid(dwi);
     CHECK(hot_mask_full(context, grid, &mask) == HOT_OK &&
-              hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response) == HOT_OK, "%s",
-          hot_context_message(context));
+              hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response) == HOT_OK,
+          "%s", hot_context_message(context));
     hot_fit_options own = fod, mixed = msmt, adc = {.size = sizeof adc, .model = "adc", .order = 4};
     own.response = mixed.response = response;
     CHECK(hot_tensor_field_fit(context, dwi, mask, &own, &tensors) == HOT_OK &&
               hot_tensor_field_fit(context, dwi, mask, &mixed, &tissues) == HOT_OK &&
-              hot_tensor_field_fit(context, dwi, mask, &adc, &plain) == HOT_OK, "%s", hot_context_message(context));
+              hot_tensor_field_fit(context, dwi, mask, &adc, &plain) == HOT_OK,
+          "%s", hot_context_message(context));
     const hot_signal_find_options s = {.size = sizeof s, .keep_maps = 1, .samples = 3};
     CHECK(hot_fiber_field_signal(context, dwi, mask, response, &s, &maps, &fibers) == HOT_OK, "%s",
           hot_context_message(context));
@@ -327,7 +360,8 @@ static void set_up(hot_context *context)
               hot_dwi_save(context, dwi, "data.nrrd") == HOT_OK &&
               hot_dwi_save_noise(context, dwi, noise, "map.nrrd") == HOT_OK &&
               hot_tensor_field_save_tissue_sh(context, tissues, 0, "sh.nii") == HOT_OK &&
-              hot_response_save(context, response, "r.txt") == HOT_OK, "%s", hot_context_message(context));
+              hot_response_save(context, response, "r.txt") == HOT_OK,
+          "%s", hot_context_message(context));
     write_text("noise.nrrd", "This is no image.\n");
     write_text("sizes.nrrd", "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 1 2 1\nencoding: raw\n\nab");
 }
@@ -335,8 +369,8 @@ static void set_up(hot_context *context)
 int main(void)
 {
     hot_context *context = context_of(2);
-    static const char *const files[] = {"tensors.nrrd", "fibers.nrrd", "data.nrrd", "map.nrrd", "sh.nii", "r.txt",
-                                        "noise.nrrd", "sizes.nrrd"};
+    static const char *const files[] = {"tensors.nrrd", "fibers.nrrd", "data.nrrd",  "map.nrrd",
+                                        "sh.nii",       "r.txt",       "noise.nrrd", "sizes.nrrd"};
     char folder[] = "/tmp/hotfiber-errors-XXXXXX";
     CHECK(mkdtemp(folder) && chdir(folder) == 0, "a folder");
     set_up(context);

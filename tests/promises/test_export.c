@@ -1,4 +1,4 @@
-/* The promises of hotfiber_export.h and hotfiber_dwi.h about files and threads: what an image holds and who says so,
+/* The promises of hotfiber_export.h and hotfiber_dwi.h about files and threads: the content of images,
  * images of every type, confined headers, places of voxels, one data set and one glyph for many threads. */
 #include <pthread.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 
 enum { NX = 4, NY = 3, NZ = 2, VOXELS = NX * NY * NZ, THREADS = 6 };
 
-static const hot_grid grid = {.size = {NX, NY, NZ}, .to_world = {{0, -2, 0, 10}, {1.5, 0, 0, -20}, {0, 0, 2.5, 30}},
-                              .space = HOT_SPACE_RAS};
+static const hot_grid grid = {
+    .size = {NX, NY, NZ}, .to_world = {{0, -2, 0, 10}, {1.5, 0, 0, -20}, {0, 0, 2.5, 30}}, .space = HOT_SPACE_RAS};
 
 static void put(const char *path, const char *head, const void *data, size_t bytes)
 {
@@ -31,10 +31,11 @@ static const char *little(void)
 static void put_mif(const char *path, const char *type, size_t item, int values, const char *line, const void *data)
 {
     char head[1024];
-    const int length = snprintf(head, sizeof head, "mrtrix image\ndim: %d,%d,%d,%d\nvox: 1.5,2,2.5,nan\nlayout: "
+    const int length = snprintf(head, sizeof head,
+                                "mrtrix image\ndim: %d,%d,%d,%d\nvox: 1.5,2,2.5,nan\nlayout: "
                                 "+0,+1,+2,+3\ndatatype: %s%s\ntransform: 0,-1,0,10\ntransform: 1,0,0,-20\ntransform: "
-                                "0,0,1,30\n%sfile: . 1000\nEND\n", NX, NY, NZ, values, type, item > 1 ? little() : "",
-                                line);
+                                "0,0,1,30\n%sfile: . 1000\nEND\n",
+                                NX, NY, NZ, values, type, item > 1 ? little() : "", line);
     memset(head + length, ' ', sizeof head - (size_t)length);
     head[1000] = '\0';
     put(path, head, data, item * VOXELS * (size_t)values);
@@ -46,8 +47,8 @@ static void expect(hot_context *context, const char *path, const char *right)
 {
     const char *word = "";
     const hot_status status = hot_file_content(context, path, &word);
-    CHECK(right ? status == HOT_OK && strcmp(word, right) == 0 : status == HOT_ERROR_FORMAT && !word, "%s: %d, %s", path,
-          (int)status, word ? word : "NULL");
+    CHECK(right ? status == HOT_OK && strcmp(word, right) == 0 : status == HOT_ERROR_FORMAT && !word, "%s: %d, %s",
+          path, (int)status, word ? word : "NULL");
 }
 
 static void test_content(hot_context *context)
@@ -68,7 +69,8 @@ static void test_content(hot_context *context)
               hot_tensor_field_save(context, field, "t.nrrd") == HOT_OK &&
               hot_tensor_field_save(context, field, "t.nii") == HOT_OK &&
               hot_fiber_field_save(context, fibers, "p.nrrd") == HOT_OK &&
-              hot_fiber_field_save(context, fibers, "p.nii") == HOT_OK, "%s", hot_context_message(context));
+              hot_fiber_field_save(context, fibers, "p.nii") == HOT_OK,
+          "%s", hot_context_message(context));
     hot_tensor_field_destroy(&field);
     hot_fiber_field_destroy(&fibers);
     put_mif("open.mif", "Float32", 4, 6, "", six), put_mif("map.mif", "Float32", 4, 1, "", ones);
@@ -76,15 +78,16 @@ static void test_content(hot_context *context)
     expect(context, "t.nrrd", "tensor"), expect(context, "t.nii", "tensor");
     expect(context, "p.nrrd", "peaks"), expect(context, "p.nii", "peaks");
     expect(context, "map.mif", "map"), expect(context, "sh.mif", "sh"), expect(context, "open.mif", NULL);
-    /* an image that could be several things is refused, and taken as what the caller says */
+    /* an image that could be several things is refused unless the caller says which */
     CHECK(hot_tensor_field_load(context, "open.mif", &field) == HOT_ERROR_FORMAT && !field &&
-              hot_tensor_field_load_as(context, "open.mif", NULL, &field) == HOT_ERROR_FORMAT && !field, "NULL: %s",
-          hot_context_message(context));
+              hot_tensor_field_load_as(context, "open.mif", NULL, &field) == HOT_ERROR_FORMAT && !field,
+          "NULL: %s", hot_context_message(context));
     CHECK(hot_fiber_field_load(context, "open.mif", &fibers) == HOT_ERROR_FORMAT && !fibers &&
               hot_fiber_field_load_as(context, "open.mif", "peaks", &fibers) == HOT_OK &&
-              hot_fiber_field_max(fibers) == 2, "as directions: %s", hot_context_message(context));
+              hot_fiber_field_max(fibers) == 2,
+          "as directions: %s", hot_context_message(context));
     hot_fiber_field_destroy(&fibers);
-    /* where xx, xy, xz, yy, yz, zz stand in the file, and the signs of the axes: those of the image are y and -x, the
+    /* the places of xx, xy, xz, yy, yz, zz in the file, and the signs of the axes: those of the image are y and -x, the
      * bvec's are the image's with the first turned round, ITK's are LPS */
     static const struct {
         const char *content;
@@ -112,7 +115,7 @@ static void test_content(hot_context *context)
     }
     CHECK(hot_tensor_field_load_as(context, "open.mif", "sh", &field) == HOT_ERROR_FORMAT && !field, "no tensors");
     CHECK(hot_tensor_field_load_as(context, "t.nrrd", "dwi", &field) == HOT_ERROR_FORMAT && !field, "tensors as data");
-    /* harmonics: with a basis or a frame the file is taken as them, else it must be found out; NULL is all of that */
+    /* harmonics: a basis or a frame says that the file has them, else header or values must; NULL: neither */
     const hot_sh_options basis = {.size = sizeof basis, .basis = "tournier07"};
     const hot_sh_options frame = {.size = sizeof frame, .frame = "scanner"};
     const hot_sh_options says = {.size = sizeof says, .content = "sh"};
@@ -121,12 +124,14 @@ static void test_content(hot_context *context)
     const hot_sh_options *const ways[] = {NULL, &nothing, &basis, &frame, &says, &both};
     for (int w = 0; w < 6; w++) {
         const hot_status status = hot_tensor_field_load_sh(context, "open.mif", ways[w], &field);
-        CHECK(w < 2 ? status == HOT_ERROR_FORMAT : w < 5 ? status == HOT_OK : status != HOT_OK, "way %d: %d %s", w,
-              (int)status, hot_context_message(context));
+        CHECK(w < 2   ? status == HOT_ERROR_FORMAT
+              : w < 5 ? status == HOT_OK
+                      : status != HOT_OK,
+              "way %d: %d %s", w, (int)status, hot_context_message(context));
         CHECK(!field || strcmp(hot_tensor_field_model(field), "sh") == 0, "way %d", w);
         hot_tensor_field_destroy(&field);
-        CHECK(hot_tensor_field_load_sh(context, "t.nrrd", ways[w], &field) == HOT_OK || w >= 2, "way %d: tensors: %s", w,
-              hot_context_message(context));
+        CHECK(hot_tensor_field_load_sh(context, "t.nrrd", ways[w], &field) == HOT_OK || w >= 2, "way %d: tensors: %s",
+              w, hot_context_message(context));
         hot_tensor_field_destroy(&field);
     }
     static const char *const made[] = {"t.nrrd", "t.nii", "p.nrrd", "p.nii", "open.mif", "map.mif", "sh.mif"};
@@ -159,14 +164,29 @@ static void test_images(hot_context *context)
             for (int i = 0; i < VOXELS * volumes; i++) {
                 const int x = t == 1 || t == 3 || t == 5 ? i + 100 : i - 30;
                 switch (t) {
-                case 0: data.i8[i] = (int8_t)x; break;
-                case 1: data.u8[i] = (uint8_t)x; break;
-                case 2: data.i16[i] = (int16_t)x; break;
-                case 3: data.u16[i] = (uint16_t)x; break;
-                case 4: data.i32[i] = x; break;
-                case 5: data.u32[i] = (uint32_t)x; break;
-                case 6: data.f32[i] = (float)x; break;
-                default: data.f64[i] = x;
+                case 0:
+                    data.i8[i] = (int8_t)x;
+                    break;
+                case 1:
+                    data.u8[i] = (uint8_t)x;
+                    break;
+                case 2:
+                    data.i16[i] = (int16_t)x;
+                    break;
+                case 3:
+                    data.u16[i] = (uint16_t)x;
+                    break;
+                case 4:
+                    data.i32[i] = x;
+                    break;
+                case 5:
+                    data.u32[i] = (uint32_t)x;
+                    break;
+                case 6:
+                    data.f32[i] = (float)x;
+                    break;
+                default:
+                    data.f64[i] = x;
                 }
             }
             put_mif("image.mif", types[t], item[t], volumes, "", &data);
@@ -178,10 +198,12 @@ static void test_images(hot_context *context)
             hot_space_ras_sign(where.space, sign);
             for (int i = 0; i < 12; i++)
                 off = fmax(off, fabs(sign[i / 4] * where.to_world[i / 4][i % 4] - grid.to_world[i / 4][i % 4]));
-            CHECK(off < 1e-6 && memcmp(where.size, grid.size, sizeof where.size) == 0, "%s: grid off by %g", types[t], off);
+            CHECK(off < 1e-6 && memcmp(where.size, grid.size, sizeof where.size) == 0, "%s: grid off by %g", types[t],
+                  off);
             hot_context_free(context, values);
             CHECK(hot_image_load_values(context, "image.mif", &where, &values, &count) == HOT_OK &&
-                      count == (size_t)volumes, "%s: %zu", hot_context_message(context), count);
+                      count == (size_t)volumes,
+                  "%s: %zu", hot_context_message(context), count);
             for (int n = 0; n < VOXELS * volumes && values; n++)
                 CHECK(values[n] == (float)(n / volumes + VOXELS * (n % volumes) + least), "%s: number %d: %g", types[t],
                       n, (double)values[n]);
@@ -211,7 +233,8 @@ static void test_picture(hot_context *context)
         if (file)
             fclose(file);
         if (given)
-            CHECK((size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0) == (given == 1), "picture %d", given);
+            CHECK((size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0) == (given == 1), "picture %d",
+                  given);
         unlink("p.png");
     }
     hot_fiber_field_destroy(&fibers);
@@ -225,14 +248,15 @@ static void test_confined(hot_context *context)
     static const struct {
         const char *file;
         int inside;
-    } cases[] = {{"own.raw", 1}, {"sub/own.raw", 1}, {"./own.raw", 1}, {"./sub/../own.raw", 0}, {"../far.raw", 0}, {"link.raw", 0},
-                 {"sub/link.raw", 0}, {"sub/../../far.raw", 0}};
+    } cases[] = {{"own.raw", 1},    {"sub/own.raw", 1}, {"./own.raw", 1},    {"./sub/../own.raw", 0},
+                 {"../far.raw", 0}, {"link.raw", 0},    {"sub/link.raw", 0}, {"sub/../../far.raw", 0}};
     char head[700], full[400], folder[300];
     CHECK(mkdir("headers", 0700) == 0 && mkdir("headers/sub", 0700) == 0, "folders");
     put("far.raw", "", data, sizeof data), put("headers/own.raw", "", data, sizeof data);
     put("headers/sub/own.raw", "", data, sizeof data);
     CHECK(symlink("../far.raw", "headers/link.raw") == 0 && symlink("../../far.raw", "headers/sub/link.raw") == 0 &&
-              getcwd(folder, sizeof folder), "links");
+              getcwd(folder, sizeof folder),
+          "links");
     CHECK(hot_context_confined(context) == 0, "not by default");
     for (size_t c = 0; c <= sizeof cases / sizeof *cases; c++)
         for (int mif = 0; mif < 2; mif++) {
@@ -240,11 +264,15 @@ static void test_confined(hot_context *context)
             const int absolute = c == sizeof cases / sizeof *cases, inside = !absolute && cases[c].inside;
             const char *name = absolute ? full : cases[c].file, *path = mif ? "headers/h.mih" : "headers/h.nhdr";
             if (mif)
-                snprintf(head, sizeof head, "mrtrix image\ndim: %d,%d,%d\nvox: 1,1,1\nlayout: +0,+1,+2\ndatatype: "
-                         "Float32%s\nfile: %s\nEND\n", NX, NY, NZ, little(), name);
+                snprintf(head, sizeof head,
+                         "mrtrix image\ndim: %d,%d,%d\nvox: 1,1,1\nlayout: +0,+1,+2\ndatatype: "
+                         "Float32%s\nfile: %s\nEND\n",
+                         NX, NY, NZ, little(), name);
             else
-                snprintf(head, sizeof head, "NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d %d\nendian: %s\nencoding: "
-                         "raw\ndata file: %s\n", NX, NY, NZ, little()[0] == 'L' ? "little" : "big", name);
+                snprintf(head, sizeof head,
+                         "NRRD0004\ntype: float\ndimension: 3\nsizes: %d %d %d\nendian: %s\nencoding: "
+                         "raw\ndata file: %s\n",
+                         NX, NY, NZ, little()[0] == 'L' ? "little" : "big", name);
             put(path, head, "", 0);
             for (int confined = 0; confined < 2; confined++) {
                 hot_grid where;
@@ -268,7 +296,8 @@ static void test_confined(hot_context *context)
 /* World coordinates, mm, of the file's own space: the centre of voxel (i, j, k) is origin + i, j, k steps. */
 static void test_world(hot_context *context)
 {
-    static const char *const spaces[] = {"right-anterior-superior", "left-anterior-superior", "left-posterior-superior"};
+    static const char *const spaces[] = {"right-anterior-superior", "left-anterior-superior",
+                                         "left-posterior-superior"};
     static const float data[VOXELS];
     for (int s = 0; s < 3; s++)
         for (int nifti = 0; nifti < 2; nifti++) {
@@ -276,21 +305,23 @@ static void test_world(hot_context *context)
             hot_grid where;
             float *values = NULL;
             hot_mask *mask = NULL;
-            snprintf(head, sizeof head, "NRRD0004\ntype: float\ndimension: 3\nspace: %s\nsizes: %d %d %d\nspace directions: "
-                     "(2,.1,0) (0,2.5,-.2) (.3,0,3)\nspace origin: (-7,11,13)\nendian: %s\nencoding: raw\n\n", spaces[s],
-                     NX, NY, NZ, little()[0] == 'L' ? "little" : "big");
+            snprintf(head, sizeof head,
+                     "NRRD0004\ntype: float\ndimension: 3\nspace: %s\nsizes: %d %d %d\nspace directions: "
+                     "(2,.1,0) (0,2.5,-.2) (.3,0,3)\nspace origin: (-7,11,13)\nendian: %s\nencoding: raw\n\n",
+                     spaces[s], NX, NY, NZ, little()[0] == 'L' ? "little" : "big");
             put("w.nrrd", head, data, sizeof data);
             CHECK(hot_image_load(context, "w.nrrd", &where, &values) == HOT_OK, "%s", hot_context_message(context));
             static const double right[3][4] = {{2, 0, .3, -7}, {.1, 2.5, 0, 11}, {0, -.2, 3, 13}};
             hot_context_free(context, values);
-            CHECK(where.space == (hot_space)(HOT_SPACE_RAS + s) &&
-                      memcmp(where.to_world, right, sizeof right) == 0, "%s", spaces[s]);
+            CHECK(where.space == (hot_space)(HOT_SPACE_RAS + s) && memcmp(where.to_world, right, sizeof right) == 0,
+                  "%s", spaces[s]);
             if (nifti) { /* what demands another frame gets it: NIfTI is scanner RAS */
                 hot_grid ras;
                 double sign[3];
-                CHECK(hot_mask_full(context, &where, &mask) == HOT_OK && hot_mask_save(context, mask, "w.nii") == HOT_OK &&
-                          hot_image_load(context, "w.nii", &ras, &values) == HOT_OK && ras.space == HOT_SPACE_RAS, "%s",
-                      hot_context_message(context));
+                CHECK(hot_mask_full(context, &where, &mask) == HOT_OK &&
+                          hot_mask_save(context, mask, "w.nii") == HOT_OK &&
+                          hot_image_load(context, "w.nii", &ras, &values) == HOT_OK && ras.space == HOT_SPACE_RAS,
+                      "%s", hot_context_message(context));
                 hot_space_ras_sign(where.space, sign);
                 for (int i = 0; i < 12; i++)
                     CHECK_NEAR(ras.to_world[i / 4][i % 4], sign[i / 4] * right[i / 4][i % 4], 1e-5, "%s", spaces[s]);
@@ -320,7 +351,8 @@ static void *ask(void *to)
     memset(a, 0, sizeof *a);
     CHECK(hot_dwi_read(context, shared, 0, 64, a->rows) == HOT_OK &&
               hot_tensor_field_fit(context, shared, NULL, &o, &field) == HOT_OK &&
-              hot_fiber_field_find(context, field, NULL, &fibers) == HOT_OK, "%s", hot_context_message(context));
+              hot_fiber_field_find(context, field, NULL, &fibers) == HOT_OK,
+          "%s", hot_context_message(context));
     memcpy(a->peaks, hot_fiber_field_peaks(fibers), sizeof a->peaks);
     for (size_t n = 0; n < 64; n++)
         CHECK(hot_glyphs_surface(shapes, n, a->surface) == 1, "voxel %zu", n);
@@ -333,7 +365,8 @@ static void *ask(void *to)
 static void test_threads(hot_context *context)
 {
     static answer many[THREADS], alone;
-    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {4, 4, 4}, .directions = 32};
+    const hot_phantom_options o = {
+        .size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {4, 4, 4}, .directions = 32};
     hot_phantom *phantom = NULL;
     hot_tensor_field *field = NULL;
     hot_glyphs *made = NULL;
@@ -341,7 +374,8 @@ static void test_threads(hot_context *context)
     CHECK(hot_phantom_create(context, &o, &phantom) == HOT_OK, "%s", hot_context_message(context));
     shared = hot_phantom_dwi(phantom);
     CHECK(hot_tensor_field_fit(context, shared, NULL, NULL, &field) == HOT_OK &&
-              hot_glyphs_create(context, field, HOT_SPACE_RAS, &made) == HOT_OK, "%s", hot_context_message(context));
+              hot_glyphs_create(context, field, HOT_SPACE_RAS, &made) == HOT_OK,
+          "%s", hot_context_message(context));
     shapes = made;
     CHECK(hot_glyphs_vertices(shapes) <= 4000, "room for %zu vertices", hot_glyphs_vertices(shapes));
     for (int t = 0; t < THREADS; t++)

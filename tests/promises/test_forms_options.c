@@ -1,5 +1,5 @@
-/* The promises of symtensor.h, directions.h, sshopm.h and lowrank.h about defaults and HOT_ZERO, each a little below and
- * a little above its bound, about starts that are not given, and about many threads. */
+/* The promises of symtensor.h, directions.h, sshopm.h and lowrank.h about defaults and HOT_ZERO, each just below and
+ * just above its bound, about starts that are not given, and about many threads. */
 #include <float.h>
 #include <pthread.h>
 
@@ -33,14 +33,15 @@ static int directions_of(hot_context *context, double range, size_t starts, cons
     return found;
 }
 
-/* A form flat by `range` of its maximum has no direction below the bound, and one above it; with HOT_ZERO every form has
+/* A form flat by `range` of its maximum has no direction below the bound, and one above it; with HOT_ZERO all have
  * one. */
 static void test_range(hot_context *context)
 {
     for (size_t starts = 0; starts <= 32; starts += 32)
         for (int i = 0; i < 2; i++) {
             const float flat[6] = {1 - (i ? 1.1e-4f : .9e-4f), 0, 0, 1, 0, 1 - (i ? 1.1e-4f : .9e-4f)};
-            const float hardly[6] = {1, 0, 0, 1 + (starts ? 0x1p-12f : 0x1p-23f), 0, 1}, same[6] = {.75f, 0, 0, .75f, 0, .75f};
+            const float hardly[6] = {1, 0, 0, 1 + (starts ? 0x1p-12f : 0x1p-23f), 0, 1},
+                        same[6] = {.75f, 0, 0, .75f, 0, .75f};
             CHECK(directions_of(context, 0, starts, flat) == i, "%zu starts: flat by %g", starts, 1 - (double)flat[0]);
             CHECK(directions_of(context, 2e-4, starts, flat) == 0, "%zu starts: flat by less than 2e-4", starts);
             CHECK(directions_of(context, HOT_ZERO, starts, hardly) == 1, "%zu starts: hardly a maximum", starts);
@@ -66,7 +67,8 @@ static int terms_of(hot_context *context, double drop, double floor, double seco
 static void test_terms(hot_context *context)
 {
     CHECK(terms_of(context, 0, 0, .5) == 2 && terms_of(context, HOT_ZERO, 0, .5) == 1 &&
-              terms_of(context, HOT_ZERO, 0, 1) == 1, "HOT_ZERO: a further term is never added");
+              terms_of(context, HOT_ZERO, 0, 1) == 1,
+          "HOT_ZERO: a further term is never added");
     CHECK(terms_of(context, 0, 0, .9e-4) == 1 && terms_of(context, 0, 0, 1.1e-4) > 1, "the floor is 1e-4: %d, %d",
           terms_of(context, 0, 0, .9e-4), terms_of(context, 0, 0, 1.1e-4));
     CHECK(terms_of(context, 0, 1e-2, .9e-2) == 1 && terms_of(context, 0, 1e-2, 1.1e-2) == 2, "a floor of 1e-2");
@@ -121,7 +123,7 @@ static void test_same_angle(hot_context *context)
           pairs_of(context, HOT_ZERO, .01));
 }
 
-/* starts NULL: as many as are asked for, evenly spread (dim 3) or by the context's seed: the same pairs as from these
+/* starts NULL: start_count vectors, evenly spread (dim 3) or by the context's seed: the same pairs as from these
  * vectors. Few starts find few pairs, so that other vectors show. */
 static void test_starts(void)
 {
@@ -144,7 +146,8 @@ static void test_starts(void)
                 hot_starts_random((uint64_t)seed, dim, STARTS, starts);
             for (int given = 0; given < 2; given++)
                 CHECK(hot_eigenpairs_f64(context, NULL, 4, dim, 1, tensor, terms, STARTS, given ? starts : NULL, MOST,
-                                         pairs[given], &found[given]) == HOT_OK, "%s", hot_context_message(context));
+                                         pairs[given], &found[given]) == HOT_OK,
+                      "%s", hot_context_message(context));
             CHECK(found[0] == found[1] && found[0] > 0, "dim %d, seed %d: %d and %d pairs", dim, seed, found[0],
                   found[1]);
             for (int32_t p = 0; p < found[0] && p < found[1]; p++)
@@ -154,7 +157,8 @@ static void test_starts(void)
             const double none[5] = {0}, wrong[5] = {1, NAN, 1, 1, 1};
             for (int bad = 0; bad < 2; bad++)
                 CHECK(hot_eigenpairs_f64(context, NULL, 4, dim, 1, tensor, terms, 1, bad ? wrong : none, MOST, pairs[0],
-                                         NULL) == HOT_ERROR_ARGUMENT, "a start that is zero or not finite");
+                                         NULL) == HOT_ERROR_ARGUMENT,
+                      "a start that is zero or not finite");
             hot_context_destroy(&context);
         }
     }
@@ -171,7 +175,8 @@ static void test_matrix(hot_context *context)
     double pairs[5][6];
     int32_t found;
     CHECK(hot_eigenpairs_f64(context, &all_pairs, 2, 3, 1, matrix, 6, 0, NULL, 5, pairs[0], &found) == HOT_OK &&
-              found == 3, "%d eigenvalues", found);
+              found == 3,
+          "%d eigenvalues", found);
     CHECK(pairs[0][0] == close && pairs[1][0] == 1 && pairs[2][0] == -2, "%.17g %.17g %g", pairs[0][0], pairs[1][0],
           pairs[2][0]);
 }
@@ -203,7 +208,8 @@ static void *ask(void *to)
         hot_symtensor_values_f64(ORDER, 3, form, 20, points, a->values);
         hot_sh_values_f64(ORDER, 20, points, a->harmonics);
         CHECK(hot_sh_to_symtensor(context, ORDER, a->there) == HOT_OK &&
-                  hot_symtensor_to_sh(context, ORDER, a->back) == HOT_OK, "matrices");
+                  hot_symtensor_to_sh(context, ORDER, a->back) == HOT_OK,
+              "matrices");
     }
     hot_context_destroy(&context);
     return NULL;

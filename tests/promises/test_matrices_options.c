@@ -113,10 +113,16 @@ static void test_ridge(hot_context *context)
     for (int r = 0; r <= TERMS; r++)
         signals[r] = (float)(1 + r);
     for (double ridge = 0; ridge < 3; ridge = 2 * ridge + .125) {
-        const hot_msmt_problem problem = {.size = sizeof problem, .order = 2, .tissues = 1, .rows = TERMS + 1,
-                                          .design = design, .constraint = HOT_CONSTRAINT_NONE, .ridge = ridge};
+        const hot_msmt_problem problem = {.size = sizeof problem,
+                                          .order = 2,
+                                          .tissues = 1,
+                                          .rows = TERMS + 1,
+                                          .design = design,
+                                          .constraint = HOT_CONSTRAINT_NONE,
+                                          .ridge = ridge};
         CHECK(hot_msmt_f32(context, &problem, 1, signals, TERMS + 1, NULL, tensor, TERMS, &amount, NULL, NULL) ==
-                  HOT_OK, "%s", hot_context_message(context));
+                  HOT_OK,
+              "%s", hot_context_message(context));
         for (int t = 0; t < TERMS; t++) {
             double right = 0;
             for (int r = 0; r < TERMS; r++)
@@ -125,9 +131,13 @@ static void test_ridge(hot_context *context)
         }
         CHECK_NEAR(amount, 2 * 7 / (4 + 4 * ridge), 1e-6 * 4, "ridge %g: amount", ridge);
     }
-    /* what the data do not say at all is what is left of the ridge: none of the tissue */
+    /* an amount that the data hardly determine: the ridge decides */
     design[TERMS * (TERMS + 1) + TERMS] = 1e-7;
-    const hot_msmt_problem weak = {.size = sizeof weak, .order = 2, .tissues = 1, .rows = TERMS + 1, .design = design,
+    const hot_msmt_problem weak = {.size = sizeof weak,
+                                   .order = 2,
+                                   .tissues = 1,
+                                   .rows = TERMS + 1,
+                                   .design = design,
                                    .constraint = HOT_CONSTRAINT_NONE};
     CHECK(hot_msmt_f32(context, &weak, 1, signals, TERMS + 1, NULL, tensor, TERMS, &amount, NULL, NULL) == HOT_OK, "w");
     CHECK_NEAR(amount, 7e-7 / (1e-14 + 1e-10), 1, "0 = 1e-10: amount %g", (double)amount);
@@ -143,12 +153,16 @@ static hot_status deconvolve(hot_context *context, size_t count, const double *d
         design[i] = check_random_normal(&state);
     for (int i = 0; i < 20 * ROWS; i++)
         signals[i] = (float)check_random_normal(&state);
-    const hot_msmt_problem problem = {.size = sizeof problem, .order = 4, .rows = ROWS, .design = design,
-                                      .directions = count, .direction = direction};
+    const hot_msmt_problem problem = {.size = sizeof problem,
+                                      .order = 4,
+                                      .rows = ROWS,
+                                      .design = design,
+                                      .directions = count,
+                                      .direction = direction};
     return hot_msmt_f32(context, &problem, 20, signals, ROWS, NULL, tensors[0], TERMS, NULL, NULL, NULL);
 }
 
-/* NULL with 0: 300 directions, of which none is far from any point of the sphere; and the form is not negative there. */
+/* NULL with 0: 300 directions, no point of the sphere is far from all of them, and the form is not negative there. */
 static void test_directions(hot_context *context)
 {
     static float usual[20][15], given[20][15];
@@ -181,8 +195,9 @@ static void test_directions(hot_context *context)
     static double many[3 * 4097];
     for (int i = 0; i < 4097; i++)
         many[3 * i] = 1;
-    CHECK(deconvolve(context, 4096, many, given) == HOT_OK && deconvolve(context, 4097, many, given) ==
-              HOT_ERROR_ARGUMENT, "at most 4096");
+    CHECK(deconvolve(context, 4096, many, given) == HOT_OK &&
+              deconvolve(context, 4097, many, given) == HOT_ERROR_ARGUMENT,
+          "at most 4096");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The promises of hotfiber_model.h and hotfiber_fibers.h about defaults and limits of fits and peaks: each default equals
- * the same thing given, and differs from what is next to it; tissues, kernels, eroded masks, normalised amounts. */
+/* The promises of hotfiber_model.h and hotfiber_fibers.h about defaults and limits of fits and peaks: each default
+ * equals the same value given, and differs from its neighbours; tissues, kernels, eroded masks, normalised amounts. */
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -21,7 +21,10 @@ static hot_response *response;
 static int peaks_of(hot_context *context, const char *model, const char *method, double a, double b, double angle,
                     double threshold, double min_angle, double min_amplitude)
 {
-    const hot_peaks_options o = {.size = sizeof o, .method = method, .threshold = threshold, .min_angle = min_angle,
+    const hot_peaks_options o = {.size = sizeof o,
+                                 .method = method,
+                                 .threshold = threshold,
+                                 .min_angle = min_angle,
                                  .min_amplitude = min_amplitude};
     enum { ORDER = 8, VALUES = 45 };
     const double v[2][3] = {{1, 0, 0}, {cos(angle / degree), sin(angle / degree), 0}}, weight[2] = {a, b};
@@ -54,37 +57,43 @@ static void test_peaks(hot_context *context)
         for (int given = 0; given < 2; given++) { /* the default, and the same said */
             const double t = methods[m].threshold, said = given ? t : 0;
             CHECK(peaks_of(context, "odf", name, 1, t * 1.02, 90, said, 0, 0) == 2 &&
-                      peaks_of(context, "odf", name, 1, t * .98, 90, said, 0, 0) == 1, "%s: threshold %g", name, said);
+                      peaks_of(context, "odf", name, 1, t * .98, 90, said, 0, 0) == 1,
+                  "%s: threshold %g", name, said);
         }
         CHECK(peaks_of(context, "odf", name, 1, .5, 90, .51, 0, 0) == 1 &&
                   peaks_of(context, "odf", name, 1, .5, 90, .49, 0, 0) == 2 &&
                   peaks_of(context, "odf", name, 1, .05, 90, HOT_ZERO, 0, 0) == 2 &&
-                  peaks_of(context, "odf", name, 1, 1, 90, 1, 0, 0) >= 1, "%s: fractions of the largest", name);
+                  peaks_of(context, "odf", name, 1, 1, 90, 1, 0, 0) >= 1,
+              "%s: fractions of the largest", name);
         CHECK(peaks_of(context, "odf", name, 1, 1, 90, 1.001, 0, 0) == -(int)HOT_ERROR_ARGUMENT &&
-                  peaks_of(context, "odf", name, 1, 1, 90, -.1, 0, 0) == -(int)HOT_ERROR_ARGUMENT, "%s: threshold", name);
+                  peaks_of(context, "odf", name, 1, 1, 90, -.1, 0, 0) == -(int)HOT_ERROR_ARGUMENT,
+              "%s: threshold", name);
         CHECK(peaks_of(context, "odf", name, 1, .9, 60, 0, 59, 0) == 2 &&
                   peaks_of(context, "odf", name, 1, .9, 60, 0, 62, 0) == 1 &&
-                  peaks_of(context, "odf", name, 1, .9, 60, 0, HOT_ZERO, 0) == 2, "%s: degrees", name);
+                  peaks_of(context, "odf", name, 1, .9, 60, 0, HOT_ZERO, 0) == 2,
+              "%s: degrees", name);
         CHECK(peaks_of(context, "odf", name, 1, .9, 60, 0, 90, 0) == 1 &&
-                  peaks_of(context, "odf", name, 1, .9, 60, 0, 90.01, 0) == -(int)HOT_ERROR_ARGUMENT, "%s: up to 90", name);
+                  peaks_of(context, "odf", name, 1, .9, 60, 0, 90.01, 0) == -(int)HOT_ERROR_ARGUMENT,
+              "%s: up to 90", name);
         /* absolute: .1 of fod and msmt, of which .2 and .25 are fractions enough */
         for (int model = 0; model < 4; model++) {
             static const char *const models[] = {"fod", "msmt", "odf", "adc"};
             const int floor = model < 2, made = model != 1;
             if (!made)
-                continue; /* msmt's fields come from data: test_floor */
+                continue; /* msmt's fields come from data */
             CHECK(peaks_of(context, models[model], name, .2, .102, 90, 0, 0, 0) == 2 &&
                       peaks_of(context, models[model], name, .2, .098, 90, 0, 0, 0) == 2 - floor &&
                       peaks_of(context, models[model], name, .2, .098, 90, 0, 0, HOT_ZERO) == 2 &&
-                      peaks_of(context, models[model], name, .2, .1, 90, 0, 0, .15) == 1, "%s of %s: the floor", name,
-                  models[model]);
+                      peaks_of(context, models[model], name, .2, .1, 90, 0, 0, .15) == 1,
+                  "%s of %s: the floor", name, models[model]);
         }
     }
     /* the defaults of min_angle, where the form itself has both maxima: that of lowrank, whose terms may be closer */
     CHECK(peaks_of(context, "odf", "lowrank", 1, .9, 26, 0, 0, 0) == 2 &&
               peaks_of(context, "odf", "lowrank", 1, .9, 24, 0, 0, 0) == 1 &&
               peaks_of(context, "odf", "lowrank", 1, .9, 24, 0, 25, 0) == 1 &&
-              peaks_of(context, "odf", "lowrank", 1, .9, 24, 0, 23, 0) == 2, "lowrank: 0 = 25 degrees");
+              peaks_of(context, "odf", "lowrank", 1, .9, 24, 0, 23, 0) == 2,
+          "lowrank: 0 = 25 degrees");
 }
 
 /* ---- fits -------------------------------------------------------------------------------------------------------- */
@@ -121,7 +130,8 @@ static void test_defaults(hot_context *context)
     const int lmax = hot_response_lmax(hot_tensor_field_response(field));
     hot_mask *mask = NULL;
     CHECK(hot_mask_full(context, hot_dwi_grid(dwi), &mask) == HOT_OK &&
-              hot_response_estimate(context, dwi, mask, lmax, &made, NULL) == HOT_OK, "%s", hot_context_message(context));
+              hot_response_estimate(context, dwi, mask, lmax, &made, NULL) == HOT_OK,
+          "%s", hot_context_message(context));
     other = said, other.response = made;
     CHECK(same_fit(context, NULL, &other), "NULL = estimated");
     other.response = response;
@@ -156,8 +166,9 @@ static void test_tissues(hot_context *context)
     static float amounts[2][VOXELS * 2];
     for (int given = 0; given < 2; given++) {
         hot_tensor_field *field = fit_of(context, given ? &one : &none);
-        CHECK(hot_tensor_field_tissues(field) == 2 && hot_tensor_field_amounts(context, field, amounts[given], NULL) ==
-                  HOT_OK, "%zu tissues", hot_tensor_field_tissues(field));
+        CHECK(hot_tensor_field_tissues(field) == 2 &&
+                  hot_tensor_field_amounts(context, field, amounts[given], NULL) == HOT_OK,
+              "%zu tissues", hot_tensor_field_tissues(field));
         hot_tensor_field_destroy(&field);
     }
     for (int n = 0; n < 2 * VOXELS; n++)
@@ -215,9 +226,13 @@ static void test_kernels(hot_context *context)
     }
     CHECK(hot_dwi_create(context, &one, VOLUMES, b, g, signals, &made) == HOT_OK, "%s", hot_context_message(context));
     for (int delta = 0; delta < 2; delta++) {
-        const hot_fit_options o = {.size = sizeof o, .model = "msmt", .order = 8, .response = response,
+        const hot_fit_options o = {.size = sizeof o,
+                                   .model = "msmt",
+                                   .order = 8,
+                                   .response = response,
                                    .kernel = delta ? HOT_KERNEL_DELTA : HOT_KERNEL_RANK1,
-                                   .constraint = HOT_CONSTRAINT_NONE, .regularise = HOT_ZERO};
+                                   .constraint = HOT_CONSTRAINT_NONE,
+                                   .regularise = HOT_ZERO};
         hot_tensor_field *field = NULL;
         CHECK(hot_tensor_field_fit(context, made, NULL, &o, &field) == HOT_OK, "%s", hot_context_message(context));
         double packed[45], to_sh[45 * 45];
@@ -246,9 +261,17 @@ static void test_normalised(hot_context *context)
 {
     enum { SIDE = 10, ALL = SIDE * SIDE * SIDE };
     static const double shells[2] = {1000, 3000};
-    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {SIDE, SIDE, SIDE},
-                                   .shell_b = shells, .shells = 2, .directions = 30, .b0 = 3, .csf = {0, .4},
-                                   .radial = .3e-3, .snr = (double[]){100}, .snr_count = 1};
+    const hot_phantom_options o = {.size = sizeof o,
+                                   .layout = HOT_PHANTOM_MIXTURE,
+                                   .volume = {SIDE, SIDE, SIDE},
+                                   .shell_b = shells,
+                                   .shells = 2,
+                                   .directions = 30,
+                                   .b0 = 3,
+                                   .csf = {0, .4},
+                                   .radial = .3e-3,
+                                   .snr = (double[]){100},
+                                   .snr_count = 1};
     hot_phantom *made = NULL;
     hot_dwi *uneven = NULL;
     CHECK(hot_phantom_create(context, &o, &made) == HOT_OK, "%s", hot_context_message(context));
@@ -259,16 +282,18 @@ static void test_normalised(hot_context *context)
     for (size_t n = 0; n < ALL; n++)
         for (size_t v = 0; v < volumes; v++)
             data[v * ALL + n] = rows[n * volumes + v] * expf(.12f * (float)(n % SIDE) + .05f * (float)(n / 100));
-    CHECK(hot_dwi_create(context, hot_dwi_grid(even), volumes, hot_dwi_b(even), hot_dwi_gradients(even), data, &uneven) ==
-              HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_dwi_create(context, hot_dwi_grid(even), volumes, hot_dwi_b(even), hot_dwi_gradients(even), data,
+                         &uneven) == HOT_OK,
+          "%s", hot_context_message(context));
     for (int normalise = 0; normalise < 2; normalise++) {
-        const hot_fit_options f = {.size = sizeof f, .model = "msmt", .order = 4, .response = response,
-                                   .normalise = normalise};
+        const hot_fit_options f = {
+            .size = sizeof f, .model = "msmt", .order = 4, .response = response, .normalise = normalise};
         static float amounts[2 * ALL];
         hot_tensor_field *field = NULL;
         double mean[2] = {0};
         CHECK(hot_tensor_field_fit(context, uneven, NULL, &f, &field) == HOT_OK &&
-                  hot_tensor_field_amounts(context, field, amounts, NULL) == HOT_OK, "%s", hot_context_message(context));
+                  hot_tensor_field_amounts(context, field, amounts, NULL) == HOT_OK,
+              "%s", hot_context_message(context));
         for (int n = 0; n < ALL; n++) /* near either end */
             mean[n % SIDE >= SIDE / 2] += ((double)amounts[2 * n] + (double)amounts[2 * n + 1]) / (ALL / 2);
         CHECK(normalise ? fabs(mean[0] - 1) < .1 && fabs(mean[1] - 1) < .1 : mean[1] / mean[0] > 1.5,
@@ -284,7 +309,8 @@ static void test_normalised(hot_context *context)
 static void test_copied(hot_context *context)
 {
     hot_response *own = NULL;
-    CHECK(hot_response_tensor(context, dwi, 1.6e-3, .35e-3, 900, 8, &own) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_response_tensor(context, dwi, 1.6e-3, .35e-3, 900, 8, &own) == HOT_OK, "%s",
+          hot_context_message(context));
     double first, rows[5];
     memcpy(rows, hot_response_row(own, 1, &first), sizeof rows);
     const hot_fit_options o = {.size = sizeof o, .order = 4, .response = own};
@@ -312,14 +338,20 @@ static void test_eroded(void)
     hot_context *context = NULL;
     CHECK(hot_context_create(&how, &context) == HOT_OK, "a context");
     for (int thin = 0; thin < 2; thin++) {
-        const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_BUNDLES, .volume = {28, 28, thin ? 5 : 24},
-                                       .shell_b = shells, .shells = 2, .directions = 45, .b0 = 4};
+        const hot_phantom_options o = {.size = sizeof o,
+                                       .layout = HOT_PHANTOM_BUNDLES,
+                                       .volume = {28, 28, thin ? 5 : 24},
+                                       .shell_b = shells,
+                                       .shells = 2,
+                                       .directions = 45,
+                                       .b0 = 4};
         hot_phantom *made = NULL;
         hot_mask *mask = NULL;
         size_t voxels[4][3], all[4];
         static const int erode[] = {0, 3, HOT_ZERO, 1};
         CHECK(hot_phantom_create(context, &o, &made) == HOT_OK &&
-                  hot_mask_estimate(context, hot_phantom_dwi(made), &mask) == HOT_OK, "%s", hot_context_message(context));
+                  hot_mask_estimate(context, hot_phantom_dwi(made), &mask) == HOT_OK,
+              "%s", hot_context_message(context));
         thin_notes = 0;
         for (int e = 0; e < 4; e++) {
             hot_response *three[3] = {NULL};
@@ -338,7 +370,8 @@ static void test_eroded(void)
         CHECK(all[2] > all[thin ? 1 : 0], "none: %zu voxels, by three: %zu", all[2], all[1]);
         hot_response *four[3];
         CHECK(hot_response_estimate_tissues(context, hot_phantom_dwi(made), mask, 4, HOT_ZERO, four, NULL) == HOT_OK &&
-                  hot_response_lmax(four[0]) == 4 && hot_response_lmax(four[2]) == 0, "lmax 4, no numbers");
+                  hot_response_lmax(four[0]) == 4 && hot_response_lmax(four[2]) == 0,
+              "lmax 4, no numbers");
         for (int t = 0; t < 3; t++)
             hot_response_destroy(&four[t]);
         hot_mask_destroy(&mask);
@@ -352,8 +385,8 @@ static hot_status many_fits(hot_context *context, void *out)
     static const char *const models[] = {"adc", "odf", "fod", "msmt"};
     float *to = out;
     for (int m = 0; m < 4; m++) {
-        const hot_fit_options o = {.size = sizeof o, .model = models[m], .order = 4,
-                                   .response = m < 2 ? NULL : response};
+        const hot_fit_options o = {
+            .size = sizeof o, .model = models[m], .order = 4, .response = m < 2 ? NULL : response};
         hot_tensor_field *field = NULL;
         const hot_status status = hot_tensor_field_fit(context, dwi, NULL, &o, &field);
         if (status != HOT_OK)
@@ -368,8 +401,14 @@ int main(void)
 {
     hot_context *context = context_of(2);
     static const double shells[2] = {1000, 3000};
-    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {NX, NY, NZ},
-                                   .shell_b = shells, .shells = 2, .directions = 45, .b0 = 4, .radial = .3e-3};
+    const hot_phantom_options o = {.size = sizeof o,
+                                   .layout = HOT_PHANTOM_MIXTURE,
+                                   .volume = {NX, NY, NZ},
+                                   .shell_b = shells,
+                                   .shells = 2,
+                                   .directions = 45,
+                                   .b0 = 4,
+                                   .radial = .3e-3};
     CHECK(hot_phantom_create(context, &o, &phantom) == HOT_OK, "%s", hot_context_message(context));
     dwi = hot_phantom_dwi(phantom);
     CHECK(hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response) == HOT_OK, "%s",

@@ -60,6 +60,20 @@ static void check_pointers(hot_context *context)
           "a message of nothing");
     CHECK(hot_tensor_field_values(NULL) == NULL && hot_fiber_field_peaks(NULL) == NULL &&
               hot_mask_bytes(NULL) == NULL && hot_dwi_volumes(NULL) == 0, "arrays of nothing");
+    size_t count = 7;
+    const double *b;
+    const int *shell_of;
+    CHECK(!hot_dwi_grid(NULL) && !hot_dwi_b(NULL) && !hot_dwi_gradients(NULL) && !hot_dwi_has_b0(NULL) &&
+              hot_dwi_source(NULL)[0] == '\0' && hot_dwi_shells(NULL, &b, &shell_of) == 0 && hot_mask_count(NULL) == 0,
+          "data of nothing");
+    CHECK(!hot_tensor_field_grid(NULL) && hot_tensor_field_order(NULL) == 0 && !hot_tensor_field_model(NULL) &&
+              !hot_tensor_field_response(NULL) && hot_tensor_field_tissues(NULL) == 0 && !hot_fiber_field_grid(NULL) &&
+              !hot_fiber_field_counts(NULL) && hot_fiber_field_max(NULL) == 0, "fields of nothing");
+    CHECK(hot_response_shells(NULL) == 0 && hot_response_lmax(NULL) == 0 && !hot_response_row(NULL, 0, NULL) &&
+              !hot_glyphs_faces(NULL) && !hot_glyphs_colors(NULL) && hot_glyphs_count(NULL) == 0 &&
+              hot_glyphs_vertices(NULL) == 0 && !hot_phantom_truth(NULL) && !hot_score_groups(NULL, &count) &&
+              count == 0 && isnan(hot_score_mean(NULL, NULL)) && hot_context_seed(NULL) == 0 &&
+              hot_context_cancelled(NULL) == 0, "objects of nothing");
 }
 
 static void check_destroy(void)
@@ -89,6 +103,28 @@ static void check_destroy(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     CHECK(!phantom && !context, "set to NULL");
+}
+
+/* HOT_..._INIT, also in C++ (init.cc): the size, and all else zero; that is what NULL and zeros are (unit_options_rule
+ * has every struct). */
+size_t hot_promised_init_in_cxx(unsigned char *bytes);
+
+static void check_init(void)
+{
+    hot_fit_options zeros, made = HOT_FIT_OPTIONS_INIT, from_cxx;
+    memset(&zeros, 0, sizeof zeros);
+    zeros.size = sizeof zeros;
+    from_cxx = zeros;
+#ifdef HOT_HAS_CXX
+    memset(&from_cxx, 0x5a, sizeof from_cxx);
+    CHECK(hot_promised_init_in_cxx((unsigned char *)&from_cxx) == sizeof zeros, "the size in C++");
+#endif
+    const hot_fit_options *const both[2] = {&made, &from_cxx};
+    for (int i = 0; i < 2; i++)
+        CHECK(both[i]->size == zeros.size && !both[i]->model && both[i]->order == 0 && !both[i]->response &&
+                  both[i]->regularise == 0 && both[i]->positive == 0 && both[i]->weighted == 0 && !both[i]->tissues &&
+                  both[i]->tissue_count == 0 && !both[i]->directions && both[i]->direction_count == 0 &&
+                  both[i]->normalise == 0, "initialiser %d", i);
 }
 
 static void check_context_options(void)
@@ -147,6 +183,7 @@ int main(void)
     check_pointers(context);
     hot_context_destroy(&context);
     check_destroy();
+    check_init();
     check_context_options();
     check_environment();
     HOT_TEST_END();

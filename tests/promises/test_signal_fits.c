@@ -1,5 +1,5 @@
-/* The promises of signal.h about the model, its priors, the fits behind a result, noise models and clipped samples: each
- * by signals of a formula, in which one thing is changed at a time. */
+/* The promises of signal.h about the model, its priors, the fits behind a result, noise models and clipped samples, by
+ * signals of a formula in which one thing changes at a time. */
 #include <float.h>
 
 #include <hotfiber/signal.h>
@@ -19,16 +19,27 @@ static uint8_t found, flags;
 static hot_status fit_scheme(hot_context *context, const hot_signal_options *o, const hot_signal_scheme *scheme,
                              const float *signals)
 {
-    const hot_signal_result r = {.size = sizeof r, .directions = direction, .found = &found, .flags = &flags,
-                                 .probability = probability, .residual = &residual, .fits = fits};
+    const hot_signal_result r = {.size = sizeof r,
+                                 .directions = direction,
+                                 .found = &found,
+                                 .flags = &flags,
+                                 .probability = probability,
+                                 .residual = &residual,
+                                 .fits = fits};
     memset(fits, 0x5a, sizeof fits), memset(direction, 0x5a, sizeof direction);
     return hot_signal_fibers_f32(context, o, scheme, 1, signals, NULL, NULL, NULL, &r);
 }
 
 static hot_status fit(hot_context *context, const hot_signal_options *o, const float *signals)
 {
-    const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 2,
-                                      .shell_b = shell_b, .response = rows, .lmax = LMAX};
+    const hot_signal_scheme scheme = {.size = sizeof scheme,
+                                      .volumes = VOLUMES,
+                                      .b = b,
+                                      .gradients = g,
+                                      .shells = 2,
+                                      .shell_b = shell_b,
+                                      .response = rows,
+                                      .lmax = LMAX};
     return fit_scheme(context, o, &scheme, signals);
 }
 
@@ -72,12 +83,15 @@ static void signals_of(const voxel *x, float *to)
         to[v] = (float)signal_of(x, v);
 }
 
-/* What every voxel consists of: fibres, free water of 3e-3 mm^2/s, and a part with its own diffusivity, whose logarithm
- * the fits have. */
+/* Every voxel consists of fibres, free water of 3e-3 mm^2/s, and a part with its own diffusivity, whose logarithm the
+ * fits have. */
 static void test_model(hot_context *context)
 {
-    static const voxel cases[] = {{{.7, 0}, 0, 0, 0, .3}, {{.7, 0}, 0, .3, 1e-3, 0}, {{.4, .3}, 80, .2, 1.2e-3, .1},
-                                  {{0, 0}, 0, 1, .8e-3, 0}, {{0, 0}, 0, .6, .9e-3, .4}};
+    static const voxel cases[] = {{{.7, 0}, 0, 0, 0, .3},
+                                  {{.7, 0}, 0, .3, 1e-3, 0},
+                                  {{.4, .3}, 80, .2, 1.2e-3, .1},
+                                  {{0, 0}, 0, 1, .8e-3, 0},
+                                  {{0, 0}, 0, .6, .9e-3, .4}};
     static const int fibers[] = {1, 1, 2, 0, 0};
     float signals[VOLUMES];
     hot_signal_options o = usual;
@@ -152,21 +166,23 @@ static void test_near(hot_context *context)
             if (changed < 0) {
                 for (int k = 0; k < 4; k++)
                     cost[k] = fits[k].cost;
-                const double dot = (double)fits[2].v[0][0] * fits[2].v[1][0] + (double)fits[2].v[0][1] *
-                                   fits[2].v[1][1] + (double)fits[2].v[0][2] * fits[2].v[1][2];
+                const double dot = (double)fits[2].v[0][0] * fits[2].v[1][0] +
+                                   (double)fits[2].v[0][1] * fits[2].v[1][1] +
+                                   (double)fits[2].v[0][2] * fits[2].v[1][2];
                 CHECK_NEAR(degree * acos(fabs(dot)), middle[bin], 1, "the fit's angle");
                 continue;
             }
             const double fall = (double)cost[2] - (double)fits[2].cost;
-            CHECK_NEAR(fall, changed == bin ? 2 * log(4) : 0, changed / HOT_SEPARATIONS == 0 &&
-                       abs(changed - bin) <= 1 ? .3 : 1e-3, "%g degrees, near[%d][%d]: %g", middle[bin],
-                       changed / HOT_SEPARATIONS, changed % HOT_SEPARATIONS, fall);
+            CHECK_NEAR(fall, changed == bin ? 2 * log(4) : 0,
+                       changed / HOT_SEPARATIONS == 0 && abs(changed - bin) <= 1 ? .3 : 1e-3,
+                       "%g degrees, near[%d][%d]: %g", middle[bin], changed / HOT_SEPARATIONS,
+                       changed % HOT_SEPARATIONS, fall);
             CHECK(fits[0].cost == cost[0] && fits[1].cost == cost[1], "none and one fibre have no separation");
         }
     }
 }
 
-/* The cost is -2 ln P(k): probabilities are exp(-cost / 2), normalised; fibres that were not asked for are impossible. */
+/* The cost is -2 ln P(k): probabilities are exp(-cost / 2), normalised; more fibres than max_fibers are impossible. */
 static void test_cost(hot_context *context)
 {
     const voxel x = {{.5, .4}, 45, .1, 1e-3, 0};
@@ -190,7 +206,7 @@ static void test_cost(hot_context *context)
     }
 }
 
-/* chi: squares of residuals in units of the voxel's noise; 1e6 degrees of freedom leave that as it was given. */
+/* chi: squares of residuals in units of the voxel's noise; 1e6 degrees of freedom leave that as given. */
 static void test_noise(hot_context *context)
 {
     const voxel x = {{.5, .4}, 80, .1, 1e-3, 0};
@@ -207,7 +223,9 @@ static void test_noise(hot_context *context)
         o.population = &p, o.noise_model = HOT_NOISE_GAUSSIAN;
         CHECK(fit(context, &o, signals) == HOT_OK && found == 2, "%s, %d fibres", hot_context_message(context), found);
         const double noise = (double)fits[2].noise, square = VOLUMES * pow((double)residual, 2);
-        CHECK(free == 0 ? fabs(noise - 1) < .01 : free == 1 ? noise > 1.3 && noise < 1.8 : fabs(noise - 2) < .3,
+        CHECK(free == 0   ? fabs(noise - 1) < .01
+              : free == 1 ? noise > 1.3 && noise < 1.8
+                          : fabs(noise - 2) < .3,
               "%g degrees of freedom: noise %g", p.noise_freedom, noise);
         CHECK_NEAR(fits[2].chi * noise * noise / square, 1, .05, "chi %g, residual %g", (double)fits[2].chi,
                    (double)residual);
@@ -256,8 +274,8 @@ static double magnitude(double s, double sigma)
     for (int i = 0; i < STEPS; i++) { /* over the angle and the radius: the mean of |s + n| */
         const double t = 3.14159265358979323846 * (i + .5) / STEPS, m = a * cos(t);
         /* integral of r^2 exp(-((r - m)^2 + a^2 sin^2) / 2) dr from 0 */
-        const double inner = m * exp(-m * m / 2) + (1 + m * m) * sqrt(3.14159265358979323846 / 2) *
-                             (1 + erf(m / sqrt(2)));
+        const double inner = m * exp(-m * m / 2) +
+                             (1 + m * m) * sqrt(3.14159265358979323846 / 2) * (1 + erf(m / sqrt(2)));
         sum += inner * exp(-(a * a - m * m) / 2) / STEPS;
     }
     return sigma * sum; /* 2 pi / 2 pi, half the circle twice */
@@ -319,15 +337,27 @@ static void test_degrees(hot_context *context)
     signals_of(&x, signals);
     longer[0] = longer[10] = 1;
     for (int lmax = -1; lmax <= 18; lmax++) {
-        const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g,
-                                          .shells = 1, .shell_b = (double[]){2000}, .response = longer, .lmax = lmax};
+        const hot_signal_scheme scheme = {.size = sizeof scheme,
+                                          .volumes = VOLUMES,
+                                          .b = b,
+                                          .gradients = g,
+                                          .shells = 1,
+                                          .shell_b = (double[]){2000},
+                                          .response = longer,
+                                          .lmax = lmax};
         const hot_status status = fit_scheme(context, &usual, &scheme, signals);
         CHECK((status == HOT_ERROR_ARGUMENT) == !(lmax >= 2 && lmax <= 16 && lmax % 2 == 0), "lmax %d: %d", lmax,
               status);
     }
-    for (int way = 0; way < 3; way++) { /* as it is; other values above 8; another of degree 8 */
-        const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g,
-                                          .shells = 2, .shell_b = shell_b, .response = other, .lmax = LMAX};
+    for (int way = 0; way < 3; way++) { /* unchanged; other values above 8; another of degree 8 */
+        const hot_signal_scheme scheme = {.size = sizeof scheme,
+                                          .volumes = VOLUMES,
+                                          .b = b,
+                                          .gradients = g,
+                                          .shells = 2,
+                                          .shell_b = shell_b,
+                                          .response = other,
+                                          .lmax = LMAX};
         memcpy(other, rows, sizeof other);
         for (int s = 0; s < 2; s++)
             for (int l = way == 1 ? 10 : 8; l <= (way == 1 ? LMAX : 8) && way; l += 2)

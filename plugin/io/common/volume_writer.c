@@ -11,7 +11,7 @@ static hot_status write_bytes(hot_context *context, hot_volume_writer *writer, c
         return hot_gzip_write(writer->zip, data, bytes);
     FILE *file;
     hot_status status = hot_output_file(context, &writer->output, &file);
-    if (status == HOT_OK && fwrite(data, 1, bytes, file) != bytes)
+    if (status == HOT_OK && bytes > 0 && fwrite(data, 1, bytes, file) != bytes)
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
                                   strerror(errno));
     return status;
