@@ -7,8 +7,8 @@ set -eu
 hot_setup
 out=${1:-$source/out/demo}
 mkdir -p "$(dirname "$out")"
-say "running: hotfiber run -i sample_data/phantom.nhdr -o $out"
-"$build/bin/hotfiber" run -i "$source/sample_data/phantom.nhdr" -o "$out" --force
+say "running: hotfiber run sample_data/phantom.nhdr -o $out"
+"$build/bin/hotfiber" run "$source/sample_data/phantom.nhdr" -o "$out" --force
 printf '\nHow the directions compare with the true ones:\n'
 "$build/bin/hotfiber" score -i "$out/peaks.nrrd" --truth "$source/sample_data/phantom_truth.nrrd"
 printf '\nPicture: %s\n' "$out/fibers.png"

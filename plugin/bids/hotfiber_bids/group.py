@@ -45,7 +45,8 @@ ul.brief{display:grid;grid-template-columns:repeat(auto-fill,minmax(360px,1fr));
 ul.brief li,ul.brief li:first-child{border:0;padding:4px 0}
 ul.brief span{display:inline;margin-left:.7em;color:var(--soft);font-size:.92rem}
 .thumbs{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:14px}
-.thumbs img{width:100%;height:110px;object-fit:contain;background:#000;border-radius:6px;display:block}
+.thumbs img{width:100%;height:150px;object-fit:cover;object-position:top;background:#000;border-radius:6px}
+.thumbs img{display:block}
 .thumbs span{display:block;font-size:.84rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 details{margin-top:.6em}summary{cursor:pointer;color:var(--accent)}
 .strips{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:14px 30px}

@@ -1,0 +1,35 @@
+"""README's first screen, on the scan of its picture: the commands end well and print what it shows, times aside; and it
+keeps its size."""
+import re
+import shlex
+import shutil
+
+from cli import *
+
+text = open(os.path.join(os.environ["HOT_SOURCE"], "README.md"), encoding="utf-8").read()
+check(text.count("\n") <= 160, f"at most 160 lines, not {text.count(chr(10))}")
+for name in re.findall(r"\]\(([\w./-]+)\)", text):
+    check(os.path.exists(os.path.join(os.environ["HOT_SOURCE"], name)), f"{name} exists")
+scan = os.path.join(DATA, "pnl_wip_dti", "orig", "WIP_dti_ax_601")
+if not os.path.exists(scan + ".nii.gz"):
+    print("left out: no pnl_wip_dti in HOT_DATA")
+    end()
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+for ending in ("nii.gz", "bval", "bvec"):
+    shutil.copy(f"{scan}.{ending}", f"dwi.{ending}")
+calls = re.findall(r"^    \$ hotfiber ([^\n#]*)[^\n]*\n((?:    [^$\n][^\n]*\n)*)", text, re.M)
+check(len(calls) == 4, f"four commands: {calls}")
+for words, shown in calls:
+    if words.strip() == "view out":  # a window: tests/viz
+        continue
+    done = works(*shlex.split(words), "--device", "cpu")
+    said = done.stdout.decode().splitlines()
+    for line in shown.splitlines():
+        line = line[4:]
+        if " time " in line:
+            continue
+        check(line in said, f"hotfiber {words}: prints '{line}', not {said}")
+check(os.path.getsize("coronal.png") > 5000, "a picture")
+end()
