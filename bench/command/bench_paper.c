@@ -124,8 +124,6 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
                                .device_number = gpu ? hot_context_device_number(context) : 0,
                                .threads = hot_context_threads(context)};
     hot_context *own = NULL;
-    if (options->peer)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--peer: the papers' programs are not here");
     if (hot_context_create(&how, &own) != HOT_OK)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
     hot_status status = HOT_OK;
