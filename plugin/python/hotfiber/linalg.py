@@ -9,13 +9,14 @@ Arrays of NumPy are computed on with all cores, one small matrix per lane of the
 # mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import host
+from ._arrays import host, real
 from ._gpu import is_there
 from ._matrices import heev, tridiag
 from ._types import Uplo
@@ -29,16 +30,35 @@ class EighResult(NamedTuple):
     eigenvectors: np.ndarray  #: (..., n, n) orthonormal columns
 
 
-def _large(a):
-    """Whether these are matrices of the host that are larger than the library's."""
-    return not is_there(a) and a.ndim > 1 and a.shape[-1] > c.HOT_HEEV_MAX
+def _threads():
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_numpys(a):
+    """Whether these matrices of the host are NumPy's: larger than the library takes, or so large that its LAPACK works
+    on one with several threads, and too few for several at once."""
+    if is_there(a) or a.ndim < 2 or a.shape[-1] != a.shape[-2] or not a.size:
+        return False
+    n = a.shape[-1]
+    return n > c.HOT_HEEV_MAX or n > 64 and min(_threads(), a.size // n ** 2) < 3
 
 
 def _numpy(function, a, uplo):
-    """NumPy's function for matrices larger than the library's, one by one, so that NaN stays in its matrix."""
-    stacked = a.reshape((-1,) + a.shape[-2:])
-    finite = np.isfinite(stacked).all((-1, -2))
-    done = function(np.where(finite[:, None, None], stacked, 0), uplo)
+    """NumPy's function, so that only one triangle is looked at and NaN stays in its matrix."""
+    if uplo not in ("L", "l", "U", "u"):
+        raise ValueError(f"UPLO: 'L' or 'U', not {uplo!r}")
+    single = a.dtype.newbyteorder("=") in (np.float32, np.complex64)
+    if a.dtype.kind == "c":
+        a = a.astype(np.complex64 if single else np.complex128, copy=False)
+    else:
+        a = real("a", a, np.float32 if single else np.float64)
+    half = (np.triu if uplo in ("U", "u") else np.tril)(a.reshape((-1,) + a.shape[-2:]))
+    if half.dtype.kind == "c":
+        half.imag[:, range(a.shape[-1]), range(a.shape[-1])] = 0
+    finite = np.isfinite(half).all((-1, -2))
+    half[~finite] = 0
+    done = function(half, uplo)
     parts = [np.array(part) for part in (done if isinstance(done, tuple) else (done,))]
     for part in parts:
         part[~finite] = np.nan
@@ -48,8 +68,9 @@ def _numpy(function, a, uplo):
 def eigh(a: ArrayLike, UPLO: Uplo = "L") -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian or real symmetric matrices, as numpy.linalg.eigh.
 
-    a: (..., n, n), real or complex; computed in single precision for float32 and complex64, else in double. Matrices
-        in the host's memory with n above 1024 are passed on to NumPy.
+    a: (..., n, n), real or complex; computed in single precision for float32 and complex64, else in double. NumPy
+        itself is called for matrices in the host's memory with n above 1024, and above 64 where fewer than three
+        matrices or cores are at hand: it works on one matrix with several threads.
     UPLO: the triangle that is read, "L" the lower or "U" the upper one.
 
     >>> from hotfiber import linalg
@@ -58,7 +79,7 @@ def eigh(a: ArrayLike, UPLO: Uplo = "L") -> EighResult:
     array([1., 3.])
     """
     a = a if is_there(a) else host("a", a)
-    if _large(a):
+    if _is_numpys(a):
         return EighResult(*_numpy(np.linalg.eigh, a, UPLO))
     found = heev(a, UPLO=UPLO)
     return EighResult(found.values, found.vectors)
@@ -72,7 +93,7 @@ def eigvalsh(a: ArrayLike, UPLO: Uplo = "L") -> np.ndarray:
     array([1., 3.])
     """
     a = a if is_there(a) else host("a", a)
-    return _numpy(np.linalg.eigvalsh, a, UPLO)[0] if _large(a) else heev(a, UPLO=UPLO, vectors=False).values
+    return _numpy(np.linalg.eigvalsh, a, UPLO)[0] if _is_numpys(a) else heev(a, UPLO=UPLO, vectors=False).values
 
 
 def _select(select, select_range, d):
