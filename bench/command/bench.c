@@ -311,6 +311,9 @@ int cli_bench(int argc, char **argv)
     const char *stranger = unknown(&common);
     if (stranger)
         return cli_refuse(&cli_bench_command, &common, "there is no benchmark '%s' (--list names them)", stranger);
+    for (int i = 0; options.peer && benches[i]; i++)
+        if (wanted(&common, benches[i]->name) && !strstr(benches[i]->about, "--peer"))
+            return cli_refuse(&cli_bench_command, &common, "--peer: %s has none (--list names them)", benches[i]->name);
     cli_terminal_start(1, NULL); /* a progress bar would cost time and cover the table */
     int threads = hot_context_threads(common.context);
     hot_status status = HOT_OK;

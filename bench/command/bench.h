@@ -12,6 +12,7 @@
 /* In the order in which they are listed and run. */
 #define BENCHES(X) \
     X(machine) \
+    X(paper) \
     X(sshopm) \
     X(directions) \
     X(fit) \

@@ -5,11 +5,8 @@
 
 double hot_sshopm_flops(int order)
 {
-    /* The paper says 250 for order 4, dimension 3; other orders in proportion to the products and sums of its loops: a
-     * term of A x^m costs m + 2, the three sums of A x^(m-1) m + 1 each. */
-    double unique = (order + 1) * (order + 2) / 2.0, lower = order * (order + 1) / 2.0;
-    double mine = unique * (order + 2) + 3 * lower * (order + 1), paper = 15 * 6 + 3 * 10 * 5;
-    return 250 * mine / paper;
+    /* a product for each monomial of degree order - 1 and its part in three sums, and 12 for the length */
+    return 7 * (order * (order + 1) / 2.0) + 12;
 }
 
 #if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA

@@ -44,8 +44,9 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
  * backend takes it in pieces. For the checker. */
 hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_algorithm algorithm);
 
-/* The paper's count of floating-point operations per iteration and start (250 at order 4): 2 per term and product of
- * A x^m and A x^(m-1) without shared subexpressions. */
+/* Floating-point operations that a step of a start needs in three dimensions: A x^(m-1) with every monomial formed once
+ * (symtensor/form3.h), and the normalisation; 82 at order 4. (The paper's program made more: 317.83 GFLOP/s in 1.9 ms
+ * for 131,072 starts are 4,600 a start, its steps to convergence together.) */
 double hot_sshopm_flops(int order);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ def aligned(a, b):
     return np.abs((a * b).sum(-1))
 
 
-for name in ("_tensors", "_matrices", "_fields", "_pipeline", "_deconvolution"):
+for name in ("_tensors", "_matrices", "_fields", "_pipeline", "_deconvolution", "linalg"):
     done = doctest.testmod(importlib.import_module(f"hotfiber.{name}"))
     check(done.attempted > 1 and not done.failed, f"the examples of {name}: {done}")
 

@@ -1,11 +1,14 @@
-/* Hermitian matrices on the CPU: a matrix per thread, by LAPACK or by our own code. */
+/* Hermitian matrices on the CPU: small ones in the lanes of vectors, else a matrix per thread, by LAPACK or by our own
+ * code. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/lapack.h"
 #include "common/entry.h"
 #include "heev/heev.h"
+#include "heev_lanes_table.h"
 
 enum { STAGES_FROM = 512 /* rows: smaller matrices take less than 100 ms */ };
 
@@ -130,9 +133,51 @@ static void solve_one(const hot_context *context, const hot_heev_args *args, siz
         memcpy((char *)args->vectors + i * args->kept * n * entry, a + skipped * n * entry, args->kept * n * entry);
 }
 
+/* Small matrices, one in each lane of a vector; the few for which that does not converge one by one. */
+static hot_status solve_in_lanes(hot_context *context, const hot_heev_args *args)
+{
+    const hot_heev_lanes *variant = HOT_CPU_VARIANT(context, &hot_heev_lanes);
+    const size_t lanes = (size_t)(args->f64 ? variant->lanes_f64 : variant->lanes_f32), n = args->n;
+    const size_t groups = (args->count + lanes - 1) / lanes, size = args->f64 ? sizeof(double) : sizeof(float);
+    const size_t vectors = hot_heev_lanes_vectors(n, args->is_complex ? 2 : 1) * lanes * size;
+    const size_t each = (vectors + (2 * n * n + n) * sizeof(double) + hot_heev_workspace(n) + 127) / 64 * 64;
+    const int threads = hot_context_threads(context) < (int)(groups < 1024 ? groups : 1024)
+                            ? hot_context_threads(context) : (int)(groups < 1024 ? groups : 1024);
+    char *memory = hot_context_alloc(context, (size_t)threads + 1, each);
+    hot_status status = memory ? HOT_OK : HOT_ERROR_MEMORY;
+    char *lines = memory ? memory + (64 - (uintptr_t)memory % 64) : NULL; /* vectors are aligned */
+    hot_lapack_single_begin();
+    const size_t step = (size_t)threads * (8 + 4000000 / (n * n * n + 100) / lanes);
+    for (size_t begin = 0; begin < groups && status == HOT_OK; begin += step) {
+        const size_t end = groups - begin < step ? groups : begin + step;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(hot_team(end - begin > 8 ? threads : 1))
+        for (size_t group = begin; group < end; group++) {
+            char *mine = lines + each * (size_t)omp_get_thread_num(), *a = mine + vectors;
+            char *w = a + 2 * n * n * sizeof(double);
+            const size_t first = group * lanes;
+            uint8_t failed[HEEV_LANES_MAX] = {0};
+            if (hot_context_cancelled(context))
+                continue;
+            variant->solve[args->is_complex != 0][args->f64 != 0](args, first, mine, failed);
+            for (size_t i = first; i < first + lanes && i < args->count; i++) {
+                if (!hot_heev_finite(args, i))
+                    hot_heev_refuse(args, i);
+                else if (failed[i - first])
+                    solve_one(context, args, i, a, w, (double *)(void *)(w + n * sizeof(double)));
+            }
+        }
+        status = hot_context_progress(context, "finding eigenvectors", (double)end / (double)groups);
+    }
+    hot_lapack_single_end();
+    hot_context_free(context, memory);
+    return status;
+}
+
 hot_status hot_heev_cpu(hot_context *context, void *argument)
 {
     const hot_heev_args *args = argument;
+    if (args->n <= HEEV_LANES_ROWS || (args->n <= HEEV_LANES_MANY_ROWS && args->count >= HEEV_LANES_MANY))
+        return solve_in_lanes(context, args);
     const size_t n = args->n, limit = args->count < 1024 ? args->count : 1024;
     const int threads = hot_context_threads(context) < (int)limit ? hot_context_threads(context) : (int)limit;
     /* per thread: a matrix, its eigenvalues, workspace; whole cache lines */

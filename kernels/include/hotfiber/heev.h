@@ -33,8 +33,9 @@ typedef struct hot_heev_options {
  * ||A V - V D|| / (n epsilon ||A||) and ||V^H V - I|| / (n epsilon) are of order 1. The caller owns all arrays; outputs
  * must not overlap the matrices. Results do not depend on the number of threads.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
- * Method: Householder reduction to real tridiagonal form. On the CPU LAPACK (zheevd, dsyevd ...), or implicit QL in
- * builds without LAPACK; on the GPU multisection and twisted factorisations (Dhillon, Parlett 2004). */
+ * Method: Householder reduction to real tridiagonal form. On the CPU implicit QL with a matrix in each lane of a vector
+ * for n up to 31, and up to 64 for 32 matrices or more; else LAPACK (zheevd, dsyevd ...), or implicit QL in builds
+ * without LAPACK. On the GPU multisection and twisted factorisations (Dhillon, Parlett 2004). */
 HOT_API hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                                 const double *matrices, double *values, double *vectors, uint8_t *flags);
 HOT_API hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,

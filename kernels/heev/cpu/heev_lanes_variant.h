@@ -1,0 +1,42 @@
+/* heev_lanes.h for one instruction set: included by heev_lanes_baseline.c, _avx2.c and _avx512.c with HOT_VARIANT. */
+#include <math.h>
+
+#include "common/simd.h"
+#include "heev/cpu/heev_lanes_table.h"
+#include "heev/heev_ql.h"
+
+#define NAME(name) name##_syev_f32
+#define SCALAR float
+#define REAL vf
+#define MASK vi
+#define EPSILON 6e-8
+#define SMALL 1e-15
+#define PARTS 1
+#include "heev_lanes.h"
+#define NAME(name) name##_syev_f64
+#define SCALAR double
+#define REAL vd
+#define MASK vl
+#define EPSILON 1.1e-16
+#define SMALL 1e-140
+#define PARTS 1
+#include "heev_lanes.h"
+#define NAME(name) name##_heev_f32
+#define SCALAR float
+#define REAL vf
+#define MASK vi
+#define EPSILON 6e-8
+#define SMALL 1e-15
+#define PARTS 2
+#include "heev_lanes.h"
+#define NAME(name) name##_heev_f64
+#define SCALAR double
+#define REAL vd
+#define MASK vl
+#define EPSILON 1.1e-16
+#define SMALL 1e-140
+#define PARTS 2
+#include "heev_lanes.h"
+
+const hot_heev_lanes HOT_VARIANT(hot_heev_lanes) = {
+    HOT_LANES_F32, HOT_LANES_F64, {{solve_syev_f32, solve_syev_f64}, {solve_heev_f32, solve_heev_f64}}};

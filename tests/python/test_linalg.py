@@ -1,0 +1,127 @@
+"""hotfiber.linalg against its definitions and the functions of NumPy: types, shapes, triangles, hard matrices."""
+import numpy as np
+
+from cli import check, end
+from hotfiber import linalg
+
+random = np.random.default_rng(20261128)
+KINDS = np.float32, np.float64, np.complex64, np.complex128
+
+
+def hermitian(shape, n, kind):
+    a = random.normal(size=shape + (n, n))
+    if np.dtype(kind).kind == "c":
+        a = a + 1j * random.normal(size=shape + (n, n))
+    return ((a + a.conj().swapaxes(-1, -2)) / 2).astype(kind)
+
+
+def with_values(values, n, kind, count=3):
+    """Matrices of these eigenvalues with random vectors, in the precision of `kind`."""
+    vectors = np.linalg.qr(hermitian((count,), n, np.complex128 if np.dtype(kind).kind == "c" else np.float64))[0]
+    a = (vectors * values) @ vectors.conj().swapaxes(-1, -2)
+    return ((a + a.conj().swapaxes(-1, -2)) / 2).astype(kind)
+
+
+def right(a, what):
+    """A V = V D and V^H V = 1 to a few n eps, as LAPACK's, and its eigenvalues."""
+    n, eps = a.shape[-1], np.finfo(a.dtype).eps
+    wide = a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
+    values, vectors = linalg.eigh(a)
+    check(values.dtype == np.zeros(1, a.dtype).real.dtype and vectors.dtype == a.dtype, f"{what}: types")
+    check(values.shape == a.shape[:-1] and vectors.shape == a.shape, f"{what}: shapes")
+    if not a.size:
+        return
+    largest = np.abs(wide).max((-1, -2), keepdims=True)  # so that no square underflows
+    bound, norm = 4 * n * eps, (largest * np.linalg.norm(wide / (largest + (largest == 0)), axis=(-1, -2),
+                                                         keepdims=True))[..., 0, 0]
+    left = np.abs(wide @ vectors - vectors * values[..., None, :].astype(np.float64)).max((-1, -2))
+    check((left <= bound * norm).all(), f"{what}: residual {left.max()}")
+    off = vectors.conj().swapaxes(-1, -2).astype(wide.dtype) @ vectors - np.eye(n)
+    vectors_off = np.linalg.norm(off, axis=(-1, -2)).max() / eps
+    check(vectors_off <= 4 * n, f"{what}: vectors off by {vectors_off} eps")
+    check((np.diff(values) >= 0).all(), f"{what}: not ascending")
+    exact = np.linalg.eigvalsh(wide)
+    alone = linalg.eigvalsh(a)
+    for got in (values, alone):
+        check((np.abs(got - exact).max(-1) <= bound * norm).all(), f"{what}: eigenvalues differ from LAPACK's")
+
+
+for kind in KINDS:
+    name = np.dtype(kind).name
+    tiny = np.finfo(kind).tiny
+    for n in (1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 32, 40, 64, 65):
+        right(hermitian((37,), n, kind), f"{name}, n = {n}")
+        graded = np.float64(10.) ** -np.linspace(0, 30, n)
+        right(with_values(graded, n, kind), f"{name}, n = {n}, graded")
+        right(np.diag(graded).astype(kind)[None], f"{name}, n = {n}, graded diagonal")
+        scaled = graded[:, None] * hermitian((40,), n, kind) * graded
+        right(scaled.astype(kind), f"{name}, n = {n}, graded rows")
+        right(scaled[:, ::-1, ::-1].astype(kind), f"{name}, n = {n}, graded rows, reversed")
+        right(with_values(1 + np.finfo(kind).eps * np.arange(n), n, kind), f"{name}, n = {n}, clustered")
+        right(with_values(np.arange(n) % 2 - .5, n, kind, 34), f"{name}, n = {n}, two eigenvalues")
+        right(np.zeros((40, n, n), kind), f"{name}, n = {n}, zero")
+        right(np.ones((2, n, n), kind), f"{name}, n = {n}, rank one")
+        for size in (tiny, 1 / tiny / 1e4):
+            right((hermitian((3,), n, kind) * kind(size)).astype(kind) if size > 1 else
+                  np.ldexp(1., int(np.log2(size)) + 30).astype(kind) * hermitian((3,), n, kind),
+                  f"{name}, n = {n}, entries near {size:g}")
+    right(hermitian((2, 0, 3), 4, kind), f"{name}, no matrices")
+    right(hermitian((2, 1, 3), 4, kind), f"{name}, leading shape")
+
+    # Only one triangle is read; NaN harms its own matrix alone.
+    for n, count in ((3, 50), (20, 50), (40, 50), (70, 5), (70, 2)):
+        a = hermitian((count,), n, kind)
+        for uplo in "LU":
+            spoiled = a.copy()
+            rows, columns = np.triu_indices(n, 1) if uplo == "L" else np.tril_indices(n, -1)
+            spoiled[:, rows, columns] = np.nan
+            clean, got = linalg.eigh(a, uplo), linalg.eigh(spoiled, UPLO=uplo)
+            check(np.array_equal(clean.eigenvalues, got.eigenvalues), f"{name}, n = {n}: the triangle {uplo}")
+            check(np.array_equal(clean.eigenvectors, got.eigenvectors), f"{name}, n = {n}: vectors, {uplo}")
+        if np.dtype(kind).kind == "c":
+            spoiled = a.copy()
+            spoiled[:, range(n), range(n)] += kind(3j)
+            got = linalg.eigh(spoiled)
+            check(np.array_equal(linalg.eigvalsh(a), linalg.eigvalsh(spoiled)) and
+                  np.array_equal(linalg.eigh(a).eigenvectors, got.eigenvectors), f"{name}, n = {n}: the diagonal")
+        a[1, n - 1, 0] = a[1, 0, n - 1] = np.nan
+        got = linalg.eigh(a)
+        check(np.isnan(got.eigenvalues[1]).all() and np.isnan(got.eigenvectors[1]).all(), f"{name}: NaN")
+        rest = np.arange(count) != 1
+        clean = linalg.eigh(np.where(rest[:, None, None], a, 0))
+        check(np.array_equal(got.eigenvalues[rest], clean.eigenvalues[rest]) and
+              np.array_equal(got.eigenvectors[rest], clean.eigenvectors[rest]), f"{name}, n = {n}: NaN's neighbours")
+
+# Larger than the library's matrices: NumPy's function.
+big = hermitian((2,), 1030, np.float32)
+big[1, 5, 5] = np.nan
+values = linalg.eigvalsh(big)
+check(np.allclose(values[0], np.linalg.eigvalsh(big[0])) and np.isnan(values[1]).all(), "n = 1030")
+
+# Tridiagonal matrices, with and without vectors.
+for n in (1, 2, 7, 30, 50):
+    d, e = random.normal(size=(2, 5, n)), random.normal(size=(2, 5, n - 1))
+    full = np.zeros((2, 5, n, n))
+    full[..., range(n), range(n)] = d
+    full[..., range(1, n), range(n - 1)] = full[..., range(n - 1), range(1, n)] = e
+    values, vectors = linalg.eigh_tridiagonal(d, e)
+    check(np.abs(values - np.linalg.eigvalsh(full)).max() < 1e-13 * n, f"tridiagonal, n = {n}")
+    check(np.abs(full @ vectors - vectors * values[..., None, :]).max() < 1e-13 * n, f"tridiagonal vectors, n = {n}")
+    check(np.abs(linalg.eigh_tridiagonal(d, e, eigvals_only=True) - values).max() < 1e-13 * n, "eigvals_only")
+    if n > 2:
+        some = linalg.eigh_tridiagonal(d, e, select="i", select_range=(1, 2))
+        check(np.array_equal(some.eigenvalues, values[..., 1:3]) and some.eigenvectors.shape[-1] == 2, "a range")
+        inside = linalg.eigvalsh_tridiagonal(d[0, 0], e[0, 0], "v", (values[0, 0, 1] - 1e-9, values[0, 0, 2] + 1e-9))
+        check(np.allclose(inside, values[0, 0, 1:3]), "an interval")
+# scipy's interval is open below and closed above
+check(linalg.eigvalsh_tridiagonal([1., 2, 3], [0., 0], "v", (1, 2)).tolist() == [2.], "the interval's ends")
+for wrong in (lambda: linalg.eigh_tridiagonal([1., 2], [1., 2]), lambda: linalg.eigh(np.zeros((3, 2))),
+              lambda: linalg.eigh(np.zeros((2, 2)), "X"), lambda: linalg.eigvalsh_tridiagonal([1., 2], [1.], "x"),
+              lambda: linalg.eigh_tridiagonal([1., 2], [1.], select="i", select_range=(0, 2))):
+    try:
+        wrong()
+    except ValueError:
+        check(True, "")
+    else:
+        check(False, "a wrong argument is accepted")
+end()
