@@ -95,7 +95,8 @@ def try_set(name, folder, sizes, most, seed, every):
         if found:
             total = sum(answers.values())
             print("%-9s %-13s %3d crops: %.3f of the wrong tables found (least %.2f): right %.3f, tie %.3f, wrong "
-                  "%.3f; right ones faulted: %d" % (name, " x ".join(map(str, size)), len(found), np.mean(found), min(found),
+                  "%.3f; right ones faulted: %d" % (name, " x ".join(map(str, size)), len(found), np.mean(found),
+                                                    min(found),
                                               answers["right"] / total, answers["tie"] / total,
                                               answers["wrong"] / total, faulted), flush=True)
 

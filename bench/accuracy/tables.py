@@ -110,8 +110,11 @@ def damaged_tables(b, g, draw):
     made = {}
 
     def put(name, order):
-        if np.any(np.asarray(order) != every):
-            made[name] = np.asarray(order)
+        """Unless every row stays or is exchanged for its like, as two acquisitions with one table are."""
+        order = np.asarray(order)
+        same = (np.abs(np.einsum("ij,ij->i", g[order], g)) > .99) | ((b < LIKE) & (b[order] < LIKE))
+        if not np.all(same & (np.abs(b[order] - b) < 1)):
+            made[name] = order
 
     def changed(where, by):
         order = every.copy()

@@ -17,6 +17,7 @@
 enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */
+static const double foreign_wide = 0.2, foreign_near = 3; /* or of those, within what chance makes of permuted ones */
 static const double dark_slices = 0.03; /* with more of them directions may explain little for that */
 static const double main_step = 0.7; /* the share of the first step in the gain of several, to be the explanation */
 static const double odd_level = 2.5, odd_cosine = 0.75; /* of a volume against what the others predict */
@@ -204,8 +205,8 @@ static void say_shift(words *text, words *remedy, const hot_dwi *dwi, const hot_
     case HOT_ROWS_BRIGHTNESS:
         return;
     case HOT_ROWS_UNWEIGHTED:
-        say(text, "every b=0 row is one place %s", step->first > 0 ? "early" : "late");
-        say(remedy, "move the %s of every b=0 volume one place %s", entries(dwi, 0),
+        say(text, "every b=0 row of a dark volume is one place %s", step->first > 0 ? "early" : "late");
+        say(remedy, "move the %s of every b=0 row whose volume is dark one place %s", entries(dwi, 0),
             step->first > 0 ? "back" : "to the front");
         return;
     case HOT_ROWS_EXCHANGE:
@@ -328,8 +329,9 @@ static void say_steps(const hot_dwi *dwi, const hot_rows *rows, const size_t *or
     }
 }
 
-/* Volumes that look like another row's direction, in a table that explains the others. */
-static void say_moved(const hot_rows *rows, const size_t *order, words *text, words *remedy, hot_check_rows *result)
+/* Volumes that look like another row's direction. explained: the table explains the others. */
+static void say_moved(const hot_rows *rows, const size_t *order, int explained, words *text, words *remedy,
+                      hot_check_rows *result)
 {
     size_t moved = 0;
     say(text, "volumes that look like another row's direction: ");
@@ -338,19 +340,32 @@ static void say_moved(const hot_rows *rows, const size_t *order, words *text, wo
             say(text, "%s%zu", moved > 1 ? ", " : "", rows->number[r]);
     say(text, " (%zu in all): their rows are in another order", moved);
     say(remedy, "%suse the table that belongs to these volumes", remedy->length ? "; " : "");
-    result->verdict = HOT_CHECK_ROWS_VOLUMES;
+    result->verdict = explained ? HOT_CHECK_ROWS_VOLUMES : HOT_CHECK_ROWS_ORDER;
+}
+
+/* Whether directions that gain this much, z standard deviations above permuted ones, are those of other volumes: right
+ * ones would gain far more. near: standard deviations that chance may make of them. *dark: share of slices that lost
+ * signal, with many of which nothing can be told; NULL where b-values are in doubt, which make slices dark, too. */
+static hot_status are_foreign(const hot_rows *rows, const size_t *order, double gain, double z, double near, int *are,
+                              double *dark)
+{
+    double sensitivity, limit;
+    hot_status status = hot_rows_sensitivity(rows, &sensitivity, &limit);
+    if (status == HOT_OK && dark)
+        status = hot_rows_dark_slices(rows, order, dark);
+    *are = status == HOT_OK && sensitivity > limit && (!dark || *dark < dark_slices) &&
+           ((gain < foreign * sensitivity && z < foreign_z) || (gain < foreign_wide * sensitivity && z < near));
+    return status;
 }
 
 /* Whether the directions belong to the volumes, if they explain the signals hardly better than permuted ones. */
-static hot_status judge_directions(const hot_rows *rows, int explained, words *text, words *remedy,
-                                   hot_check_rows *result)
+static hot_status judge_directions(const hot_rows *rows, const size_t *order, int explained, words *text,
+                                   words *remedy, hot_check_rows *result)
 {
-    double sensitivity, limit, dark = 0;
-    hot_status status = hot_rows_sensitivity(rows, &sensitivity, &limit);
-    if (status == HOT_OK)
-        status = hot_rows_dark_slices(rows, &dark);
-    if (status == HOT_OK && sensitivity > limit && result->gain < foreign * sensitivity && result->z < foreign_z &&
-        dark < dark_slices) {
+    double dark = 0;
+    int are;
+    hot_status status = are_foreign(rows, order, result->gain, result->z, foreign_near, &are, &dark);
+    if (are) {
         say(text, "these directions do not belong to these volumes: permuted at random they explain the signals as "
             "well");
         say(remedy, "%suse the table that belongs to these volumes", remedy->length ? "; " : "");
@@ -380,9 +395,16 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
     hot_rows_permuted(rows, models, order, &mean, &deviation);
     const double after = hot_rows_best(rows, models, order) - mean;
     const int explained = result->z > z_min && result->gain > z_gain;
-    const int certain = steps > 0 && is_certain(rows, step, steps, ended, explained);
     const int explains = after > z_gain && after > z_min * deviation;
     const size_t before = text->length;
+    int certain = steps > 0 && is_certain(rows, step, steps, ended, explained), are_others = 0;
+    double dark = 0;
+    if (certain && !explained) /* mended, and are the directions those of the volumes then? */
+        status = are_foreign(rows, order, after, after / deviation, foreign_z, &are_others, NULL);
+    else if (steps > SURE_STEPS && !explained)
+        status = hot_rows_dark_slices(rows, order, &dark);
+    certain = certain && !are_others;
+    const int moved = steps > 0 && (explained || (steps > SURE_STEPS && explains && dark < dark_slices));
     if (certain && (explains || levels > 0)) {
         say_steps(dwi, rows, order, list, levels, step, steps, text, remedy, result);
     } else if (levels > 0) {
@@ -391,10 +413,10 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
                                         : ": the rows are in another order than the volumes");
         say(remedy, "%suse the table in the order of the volumes in the file", remedy->length ? "; " : "");
         result->verdict = HOT_CHECK_ROWS_ORDER;
-    } else if (steps > 0 && explained) {
-        say_moved(rows, order, text, remedy, result);
+    } else if (moved) {
+        say_moved(rows, order, explained, text, remedy, result);
     } else if (!explained || result->z < foreign_z) {
-        status = judge_directions(rows, explained, text, remedy, result);
+        status = judge_directions(rows, order, explained, text, remedy, result);
     } else if (result->verdict == HOT_CHECK_ROWS_UNSURE) {
         result->verdict = HOT_CHECK_ROWS_AGREE;
     }

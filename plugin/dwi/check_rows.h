@@ -63,7 +63,7 @@ hot_status hot_rows_contrast(const hot_rows *rows, const size_t *order, double *
 hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *without, double *error);
 
 /* Share of slices, of all volumes, that are dark against those of the other volumes of their group. */
-hot_status hot_rows_dark_slices(const hot_rows *rows, double *share);
+hot_status hot_rows_dark_slices(const hot_rows *rows, const size_t *order, double *share);
 
 /* A change that increases the likelihood. */
 typedef enum hot_rows_kind {
@@ -71,7 +71,7 @@ typedef enum hot_rows_kind {
     HOT_ROWS_ROTATE,       /* row `second` belongs to volume `first`, and those between are shifted by one */
     HOT_ROWS_REVERSE, HOT_ROWS_REVERSE_WEIGHTED, /* all rows; those with b > 0 among themselves */
     HOT_ROWS_SHIFT, HOT_ROWS_SHIFT_WEIGHTED,     /* by `first`, cyclically: row i belongs to volume i + first */
-    HOT_ROWS_UNWEIGHTED, /* every b=0 row belongs one place later (first: 1) or earlier (-1) */
+    HOT_ROWS_UNWEIGHTED, /* b=0 rows of dark volumes belong one place later (first: 1) or earlier (-1) */
     HOT_ROWS_REVERSE_SHELLS, HOT_ROWS_EXCHANGE,  /* within each shell; the first `first` rows behind the others */
     HOT_ROWS_BRIGHTNESS /* of the volumes from `first` on, against those before: no fault of the table */
 } hot_rows_kind;

@@ -15,6 +15,7 @@ static const double alike = 0.25; /* of the spread that a volume of a shell has 
 static const double noiseless = 0.1; /* of the least variance that any combination of a shell's volumes has */
 static const double level_off = 0.1;
 static const double few_patterns = 3.3; /* fibres in a plane have fewer */
+static const double few_exact = 2, exact = 1e-5; /* patterns, where an ADC leaves less than this share of the square */
 
 typedef struct work {
     const hot_rows *rows;
@@ -26,9 +27,12 @@ typedef struct work {
     double *products;     /* volumes x volumes, and volumes */
 } work;
 
+/* Sets: all volumes (-2), those with b > 0 (-1), groups, and from `groups` on the shells that are parts of groups. */
 static int in_set(const hot_rows *rows, int set, size_t i)
 {
-    return set == -2 || (set == -1 ? rows->group[i] >= 0 : rows->group[i] == set);
+    if (set < 0)
+        return set == -2 || rows->group[i] >= 0;
+    return set < rows->groups ? rows->group[i] == set : rows->group[i] >= 0 && rows->shell[i] == set - rows->groups;
 }
 
 /* How a volume goes with a reference that it is no part of. */
@@ -99,7 +103,10 @@ static int group_of_set(const hot_rows *rows, int set)
         if (count > most)
             most = count, largest = group;
     }
-    return set >= 0 ? set : largest;
+    for (size_t i = 0; i < rows->volumes && set >= rows->groups; i++)
+        if (in_set(rows, set, i))
+            return rows->group[i];
+    return set >= 0 && set < rows->groups ? set : largest;
 }
 
 static int by_size(const void *left, const void *right)
@@ -119,7 +126,7 @@ static double usual_variation(const work *w, int set, const double *sum, double 
     return w->spread[members / 2];
 }
 
-/* Means of a set: all volumes (-2), those with b > 0 (-1), a shell. */
+/* Means of a set. */
 static void find_means(const work *w, int set, const char **kind)
 {
     const hot_rows *rows = w->rows;
@@ -137,7 +144,7 @@ static void find_means(const work *w, int set, const char **kind)
             w->logs[x] += (double)w->log[x * n + i];
         }
     }
-    if (count < SHELL_MIN + 1)
+    if (count < SHELL_MIN)
         return;
     for (int geometric = 0; geometric < 2; geometric++) {
         const double *sum = geometric ? w->logs : w->sum;
@@ -145,8 +152,9 @@ static void find_means(const work *w, int set, const char **kind)
         double usual = 0;
         for (size_t i = 0; i < n; i++) {
             const int member = in_set(rows, set, i);
-            if (kind[i] || !(compare(w, i, sum, count, member, geometric, w->thin).variation <
-                             thin_margin * alike * roughly))
+            if (kind[i] || count - member < SHELL_MIN ||
+                !(compare(w, i, sum, count, member, geometric, w->thin).variation <
+                  thin_margin * alike * roughly))
                 continue;
             usual = usual > 0 ? usual : usual_variation(w, set, sum, count, geometric, 1);
             const fit with = compare(w, i, sum, count, member, geometric, 1);
@@ -232,7 +240,9 @@ static hot_status find_adc(const work *w, int set, const char **kind)
         if (status != HOT_OK)
             return status;
         /* Else its row explains it as well, or fibres of few directions make volumes of any kind. */
-        if (error > 2 * adc.residual && (b0 || error > 0.1 * rows->gram[i * n + i]) && patterns > few_patterns)
+        const double own = rows->gram[i * n + i];
+        if (error > 2 * adc.residual && (b0 || error > 0.1 * own) &&
+            patterns > (adc.residual < exact * own ? few_exact : few_patterns))
             kind[i] = adc_map;
     }
     return HOT_OK;
@@ -253,7 +263,13 @@ hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
         logs[x] = logf(fmaxf(rows->signals[x], (float)dark));
     const work w = {rows, thin, logs, space, space + voxels, space + 2 * voxels, space + 3 * voxels,
                     space + 4 * voxels, space + 5 * voxels, space + 5 * voxels + n};
-    for (int set = rows->groups - 1; set >= -2 && rows->voxels > 1; set--) /* shells first */
+    int shells = 0, weighted = 0;
+    for (size_t i = 0; i < n; i++) {
+        shells = rows->shell[i] < shells ? shells : rows->shell[i] + 1;
+        weighted |= rows->group[i] >= 0 && rows->shell[i] == 0;
+    }
+    const int sets = rows->groups + (shells - !weighted > rows->groups ? shells : 0);
+    for (int set = sets - 1; set >= -2 && rows->voxels > 1; set--) /* shells first */
         find_means(&w, set, kind);
     hot_status status = HOT_OK;
     for (int set = -1; set < rows->groups && rows->groups > 0 && rows->voxels > 1 && status == HOT_OK; set++)

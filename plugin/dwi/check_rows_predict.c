@@ -122,7 +122,7 @@ hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *wit
     return status;
 }
 
-hot_status hot_rows_dark_slices(const hot_rows *rows, double *share)
+hot_status hot_rows_dark_slices(const hot_rows *rows, const size_t *order, double *share)
 {
     enum { FEW = 4 };
     static const double dark = 0.6;
@@ -138,7 +138,7 @@ hot_status hot_rows_dark_slices(const hot_rows *rows, double *share)
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
             for (size_t x = first; x < end; x++)
-                sum += (double)rows->signals[x * n + i];
+                sum += (double)rows->signals[x * n + order[i]];
             mean[i] = (float)(sum / (double)(end - first));
         }
         for (int group = 0; group < rows->groups; group++) {

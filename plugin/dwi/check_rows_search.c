@@ -7,7 +7,7 @@
 
 /* The least gain of a step, per voxel, and as a share of the gain of all directions. Below the large share the gain
  * must also be consistent over the parts of the sample: Student's t of PARTS of them. */
-static const double gain_min = 0.15, share_min = 0.01, t_min = 5.5;
+static const double gain_min = 0.15, share_min = 0.01, t_min = 6;
 static const double share_large = 0.2, t_large = 3, gain_huge = 3, t_huge = 1.5; /* huge: of large ones */
 static const double apart = 0.9; /* cosine: exchanging closer directions changes as little as motion */
 static const double material_min = 1.5; /* by which the error of prediction must fall: of the variance in a shell */
@@ -76,9 +76,9 @@ static void apply(const hot_rows *rows, const hot_rows_step *step, const size_t 
     case HOT_ROWS_UNWEIGHTED:
         for (size_t i = 0; i + 1 < n; i++) {
             const size_t first = step->first > 0 ? n - 2 - i : i, none = step->first > 0 ? first : first + 1;
-            if (rows->group[none] >= 0 || (step->first > 0 ? none + 1 == n : none == 0))
+            const size_t own = changed[none], beside = changed[2 * first + 1 - none], kept = changed[first];
+            if (rows->group[none] >= 0 || !(rows->gram[own * n + own] < rows->gram[beside * n + beside]))
                 continue;
-            const size_t kept = changed[first];
             changed[first] = changed[first + 1];
             changed[first + 1] = kept;
         }
@@ -166,8 +166,15 @@ static void try_rearrangements(const hot_rows *rows, const hot_rows_model *model
                                   {HOT_ROWS_EXCHANGE, rest, 0, 0, 1}};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++)
         take_if_better(rows, models, order, once[i], space, best);
-    for (int way = 1; way >= -1; way -= 2)
-        take_if_better(rows, models, order, (hot_rows_step){HOT_ROWS_UNWEIGHTED, way, 0, 0, 1}, space, best);
+    for (int way = 1; way >= -1; way -= 2) {
+        const hot_rows_step unweighted = {HOT_ROWS_UNWEIGHTED, way, 0, 0, 1};
+        size_t moved = 0;
+        apply(rows, &unweighted, order, space, space + rows->volumes);
+        for (size_t i = 0; i < rows->volumes; i++)
+            moved += space[rows->volumes + i] != order[i];
+        if (moved > 2) /* else it is a swap */
+            take_if_better(rows, models, order, unweighted, space, best);
+    }
     for (int by = 1; by <= SHIFT_MAX; by++)
         for (int way = 1; way >= -1; way -= 2) {
             const hot_rows_step all = {HOT_ROWS_SHIFT, way * by, 0, 0, 1};
@@ -311,15 +318,17 @@ static hot_status is_material(const hot_rows *rows, const hot_rows_model *before
                               double gain, int *material)
 {
     const size_t n = rows->volumes;
+    hot_rows_model fitted = *after; /* to the changed order: the model before may know of no directions */
+    fitted.inverse = hot_context_alloc(rows->context, n, n * sizeof *fitted.inverse);
     hot_rows_prediction *was = hot_context_alloc(rows->context, 2 * n, sizeof *was), *is = was + n;
-    if (!was)
-        return HOT_ERROR_MEMORY;
     const int swaps_weighted = step->kind == HOT_ROWS_SWAP && rows->group[step->first] >= 0 &&
                                rows->group[step->second] >= 0;
     double contrast, patterns, fall = 0;
-    hot_status status = hot_rows_predict(rows, before, order, was);
+    hot_status status = fitted.inverse && was ? hot_rows_choose(rows, changed, &fitted) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
-        status = hot_rows_predict(rows, after, changed, is);
+        status = hot_rows_predict(rows, before, order, was);
+    if (status == HOT_OK)
+        status = hot_rows_predict(rows, &fitted, changed, is);
     if (status == HOT_OK)
         status = hot_rows_contrast(rows, changed, &contrast, &patterns);
     for (size_t i = 0; i < n && status == HOT_OK; i++)
@@ -330,6 +339,7 @@ static hot_status is_material(const hot_rows *rows, const hot_rows_model *before
                                                                                : falls && patterns > few_patterns;
     *material = status == HOT_OK && (several || (gain > few_gain && falls));
     hot_context_free(rows->context, was);
+    hot_context_free(rows->context, fitted.inverse);
     return status;
 }
 

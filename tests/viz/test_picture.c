@@ -366,7 +366,8 @@ static void test_other_grid(struct shot *shot)
                     }
                     values[v] = (float)at;
                 }
-        CHECK(hot_scene_add_image(scene, "ramp", &other, values) == HOT_OK, "%s", hot_context_message(shot->context));
+        CHECK(hot_scene_add_image(scene, "ramp", 1, &other, values) == HOT_OK, "%s",
+              hot_context_message(shot->context));
         bare(&shot->state);
         shot->state.glyph = HOT_GLYPH_NONE;
         shot->state.show_image = shot->state.interpolate = 1;

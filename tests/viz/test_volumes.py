@@ -95,6 +95,23 @@ for color, name in (((0, 0, 255), "white matter"), ((0, 255, 0), "grey matter"),
     check((np.abs(shown[..., :3] - color).max(2) <= 8).sum() > 100, f"{name} is {color} by default")
 check(picture("y.png", "out", "--glyph", "none", "--background", "amplitude") != open("x.png", "rb").read(),
       "another background can be chosen")
+# Colours are shown as colours: the directions' of a run, on the glyphs' grid and on another one, and by --as.
+colours = np.zeros(size + (3,))
+for c in range(3):
+    colours[c * third:(c + 1) * third, ..., c] = 1
+image("c.nii.gz", colours)
+for name, values, scale in (("said.nii.gz", colours, 2), ("finer.nii.gz", np.repeat(colours, 2, 2), 1)):
+    said = nibabel.Nifti1Image(values.astype(np.float32), np.diag([2, 2, scale, 1]))
+    said.header.set_intent("NIFTI_INTENT_RGB_VECTOR", allow_unknown=True)
+    said.to_filename(name)
+for made in (("c.nii.gz", "--as", "rgb"), ("out", "said.nii.gz", "--glyph", "none", "--background", "said"),
+             ("out", "finer.nii.gz", "--glyph", "none", "--background", "finer")):
+    shown = pixels(picture("x.png", *made, "--interpolate", "off", "--opacity", "1"))
+    for color in np.eye(3, dtype=int) * 255:
+        check((np.abs(shown - color).max(2) <= 8).sum() > 100, f"{made}: {color} is shown")
+works("run", "-i", "dwi.nrrd", "-o", "dec", "--outputs", "dec", "--method", "maxima", "--quiet")
+shown = pixels(picture("x.png", "dec/dec.nii.gz", "--opacity", "1"))
+check(np.ptp(shown, 2).max() > 100, "dec.nii.gz is shown in colour")
 image("out/tissues.nii.gz", tissues[1:])
 done = hotfiber("view", "out", "--screenshot", "x.png", "--size", "20x20")
 check(done.returncode == 1 and "tissues.nii.gz" in done.stderr and done.stderr.count("\n") == 1, done.stderr)

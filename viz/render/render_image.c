@@ -48,7 +48,7 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
         for (size_t v = 0; v < slab; v++) {
             float *to = values + v * components;
             if (volume->own_grid)
-                *to = volume->values[k * slab + v];
+                memcpy(to, volume->values + (k * slab + v) * components, components * sizeof *to);
             else
                 hot_scene_value(scene, volume, k * slab + v, to);
             for (size_t c = 0; c < components; c++)

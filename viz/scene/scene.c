@@ -168,19 +168,20 @@ const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_
     return volume;
 }
 
-/* The nearest voxel of an image with its own grid. */
-static float image_value(const hot_view_volume *volume, const double ras[3])
+/* The nearest voxel of an image with its own grid; NaN outside. */
+static void image_values(const hot_view_volume *volume, const double ras[3], float *values)
 {
     double at[3];
     size_t index = 0;
+    int inside = 1;
     apply_affine((const double (*)[4])volume->from_ras, ras, at);
-    for (int d = 2; d >= 0; d--) {
+    for (int d = 2; d >= 0 && inside; d--) {
         const double nearest = floor(at[d] + 0.5);
-        if (!(nearest >= 0 && nearest < (double)volume->size[d]))
-            return NAN;
-        index = index * volume->size[d] + (size_t)nearest;
+        inside = nearest >= 0 && nearest < (double)volume->size[d];
+        index = index * volume->size[d] + (inside ? (size_t)nearest : 0);
     }
-    return volume->values[index];
+    for (int c = 0; c < volume->components; c++)
+        values[c] = inside ? volume->values[index * (size_t)volume->components + (size_t)c] : NAN;
 }
 
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values)
@@ -192,7 +193,7 @@ void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size
     case HOT_VOLUME_ARRAY:
         if (volume->own_grid) {
             hot_scene_index_to_ras(scene, voxel, ras);
-            values[0] = image_value(volume, ras);
+            image_values(volume, ras, values);
             break;
         }
         for (int c = 0; c < volume->components; c++)
@@ -242,7 +243,7 @@ int hot_scene_image_is_seen(const hot_scene *scene, const hot_view_state *state,
     if (!volume || (outside && !volume->own_grid) || (!outside && scene->mask && !scene->mask[index]))
         return 0;
     if (volume->own_grid)
-        values[0] = image_value(volume, ras);
+        image_values(volume, ras, values);
     else
         hot_scene_value(scene, volume, index, values);
     hot_volume_window(volume, state->window, window);
@@ -296,7 +297,8 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
         if (shown && !is_shown(scene, voxel))
             continue;
         if (own)
-            values[0] = volume->values[voxel];
+            memcpy(values, volume->values + voxel * (size_t)volume->components,
+                   (size_t)volume->components * sizeof *values);
         else
             hot_scene_value(scene, volume, voxel, values);
         for (int c = 0; c < volume->components; c++)
@@ -431,9 +433,9 @@ static void find_middle(const double to_ras[3][4], const size_t size[3], double 
     apply_affine(to_ras, middle, middle);
 }
 
-hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values)
+hot_status hot_scene_add_image(hot_scene *scene, const char *name, int components, const hot_grid *grid, float *values)
 {
-    hot_view_volume volume = {.components = 1, .values = values, .owned = values, .own_grid = 1};
+    hot_view_volume volume = {.components = components, .values = values, .owned = values, .own_grid = 1};
     double sign[3], to_ras[3][4], middle[2][3];
     hot_status status = HOT_OK;
     ras_sign(grid->space, sign);

@@ -96,10 +96,11 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
 /* Adds a volume of voxels x components floats. owned = 1: the scene frees values with hot_context_free, also on
  * failure. */
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned);
-/* Adds an image with its own grid, displayed at its position in space. Both spaces must be known. The scene frees
- * values, also on failure. Errors: those of hot_scene_add_volume; HOT_ERROR_DATA if the grids do not overlap, with both
- * centres. */
-hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values);
+/* Adds an image with its own grid, 1 value or 3 per voxel, displayed at its position in space. Both spaces must be
+ * known. The scene frees values, also on failure. Errors: those of hot_scene_add_volume; HOT_ERROR_DATA if the grids
+ * do not overlap, with both centres. */
+hot_status hot_scene_add_image(hot_scene *scene, const char *name, int components, const hot_grid *grid,
+                               float *values);
 void hot_scene_destroy(hot_scene **scene);
 
 /* The volume with this name; "auto" is the default one. NULL if there is none, as for "none". */

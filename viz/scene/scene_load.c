@@ -17,6 +17,7 @@ struct inputs {
     hot_fiber_field *fibers;
     hot_mask *mask;
     const char *volume[HOT_SCENE_PATHS]; /* images, read after the grid is known */
+    int colours[HOT_SCENE_PATHS];        /* 1: that image holds a colour per voxel */
     int volumes, several;
     const char *run;                     /* a directory of `hotfiber run` */
 };
@@ -115,6 +116,7 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         status = hot_fiber_field_load_as(context, path, content, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
+    inputs->colours[inputs->volumes] = strcmp(held, "rgb") == 0;
     inputs->volume[inputs->volumes++] = path;
     return HOT_OK;
 }
@@ -279,12 +281,31 @@ static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_gri
     return status;
 }
 
-/* Loads an image with one value per voxel, or one volume of diffusion data. */
-static hot_status load_image(hot_context *context, const char *path, hot_grid *grid, float **values)
+/* Loads a colour per voxel; of red, green, blue and opacity the first three. */
+static hot_status load_colours(hot_context *context, const char *path, hot_grid *grid, float **values)
+{
+    size_t count = 0;
+    hot_status status = hot_image_load_values(context, path, grid, values, &count);
+    if (status == HOT_OK && count != 3 && count != 4) {
+        hot_context_free(context, *values);
+        *values = NULL;
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu values per voxel; colours have 3, or 4",
+                                  path, count);
+    }
+    const size_t voxels = status == HOT_OK ? grid->size[0] * grid->size[1] * grid->size[2] : 0;
+    for (size_t n = 0; n < 3 * voxels && count == 4; n++)
+        (*values)[n] = (*values)[n / 3 * 4 + n % 3];
+    return status;
+}
+
+/* Loads an image with one value per voxel, or one volume of diffusion data. components: 3 = an image of colours. */
+static hot_status load_image(hot_context *context, const char *path, int components, hot_grid *grid, float **values)
 {
     hot_dwi *dwi = NULL;
-    hot_status status = hot_dwi_load(context, path, NULL, NULL, &dwi);
     *values = NULL;
+    if (components == 3)
+        return load_colours(context, path, grid, values);
+    hot_status status = hot_dwi_load(context, path, NULL, NULL, &dwi);
     if (status == HOT_OK) {
         status = first_volume(context, dwi, grid, values);
         hot_dwi_destroy(&dwi);
@@ -298,7 +319,7 @@ static hot_status load_image(hot_context *context, const char *path, hot_grid *g
 
 /* Adds an image on the scene's grid or its own. loaded: its values if they are in memory already (on the scene's grid),
  * else NULL. */
-static hot_status add_file(hot_context *context, hot_scene *scene, const char *path, float *loaded)
+static hot_status add_file(hot_context *context, hot_scene *scene, const char *path, int components, float *loaded)
 {
     float *values = NULL;
     hot_grid grid;
@@ -306,13 +327,13 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
     double half;
     base_name(path, name);
     if (loaded)
-        return hot_scene_add_volume(scene, name, 1, loaded, 1);
-    hot_status status = load_image(context, path, &grid, &values);
+        return hot_scene_add_volume(scene, name, components, loaded, 1);
+    hot_status status = load_image(context, path, components, &grid, &values);
     if (status != HOT_OK)
         return status;
     const int same_size = memcmp(grid.size, scene->grid.size, sizeof grid.size) == 0;
     if (same_size && grids_apart(&scene->grid, &grid, &half) <= half)
-        return hot_scene_add_volume(scene, name, 1, values, 1);
+        return hot_scene_add_volume(scene, name, components, values, 1);
     if (grid.space == HOT_SPACE_UNKNOWN || scene->grid.space == HOT_SPACE_UNKNOWN) {
         hot_context_free(context, values);
         return hot_context_fail(context, HOT_ERROR_DATA,
@@ -321,7 +342,7 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
                                 path, grid.size[0], grid.size[1], grid.size[2], scene->grid.size[0],
                                 scene->grid.size[1], scene->grid.size[2]);
     }
-    status = hot_scene_add_image(scene, name, &grid, values);
+    status = hot_scene_add_image(scene, name, components, &grid, values);
     return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "in '%s'", path);
 }
 
@@ -479,7 +500,7 @@ static hot_status read_inputs(hot_context *context, struct inputs *inputs, const
         status = is_folder(paths[p]) ? read_run(context, inputs, paths[p])
                                      : read_file(context, inputs, paths[p], content);
     if (status == HOT_OK && !inputs->tensors && !inputs->fibers)
-        status = load_image(context, inputs->volume[0], image_grid, image);
+        status = load_image(context, inputs->volume[0], inputs->colours[0] ? 3 : 1, image_grid, image);
     if (status != HOT_OK)
         return status;
     *grid = inputs->tensors  ? hot_tensor_field_grid(inputs->tensors)
@@ -499,7 +520,7 @@ static hot_status add_volumes(hot_context *context, hot_scene *scene, const stru
     enum { SMALL = 32 << 20 }; /* bytes: smaller diffusion data are read for their b=0 image without a request */
     hot_status status = HOT_OK;
     for (int v = 0; v < inputs->volumes && status == HOT_OK; v++) /* frees the image */
-        status = add_file(context, scene, inputs->volume[v], v == 0 ? image : NULL);
+        status = add_file(context, scene, inputs->volume[v], inputs->colours[v] ? 3 : 1, v == 0 ? image : NULL);
     if (status == HOT_OK && scene->run)
         status = add_tissues(scene);
     /* a run without its diffusion data has the amplitude as background */
