@@ -15,9 +15,9 @@ of CSF and grey matter (more than .9 and .5 of MRtrix's three tissues, or two wi
   cone 1, 2    both halves found one (two): share of fibres that differ by less than both 95 % cones together
   three, one   peaks_in_two_scans.csv: of 110 voxels with three fibres and of 500 with one, how many get that number
   CSF, grey    share of their voxels with a fibre; grey 2: with two or more
-  lost         voxels of clear white matter that the estimated mask loses: whole, and worst of all slabs of 1 to 3 slices
-Halves: of each pair of neighbouring directions of a shell one goes to either half. MRtrix's peaks are cut where as many
-remain as hotfiber finds, or at .1, fod2fixel's default; its responses are those of the whole scan.
+  lost         voxels of clear white matter that the estimated mask loses: whole, and worst slab of 1 to 3 slices
+Halves: of each pair of neighbouring directions of a shell one goes to either half. MRtrix's peaks are cut where as
+many remain as hotfiber finds, or at .1, fod2fixel's default; its responses are those of the whole scan.
 FiberCup, a phantom with two acquisitions: numbers of fibres in voxels labelled as one-fibre, the median angle between
 the first directions of both acquisitions and to those of the other b, and the share right where P > .9.
 

@@ -24,5 +24,8 @@ size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t 
 
 /* At most `most` voxels spread evenly over the mask, into voxel[]. Returns how many. */
 size_t hot_mask_sample(const hot_mask *mask, size_t most, size_t *voxel);
+/* *holes: voxels outside of the mask that it encloses in a slice. Slices are across the axis with fewest voxels.
+ * Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+hot_status hot_mask_count_holes(hot_context *context, const hot_mask *mask, size_t *holes);
 
 #endif

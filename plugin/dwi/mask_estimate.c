@@ -7,9 +7,13 @@
 #include "common/arguments.h"
 #include "median.h"
 #include "common/entry.h"
+#include "gather.h"
 #include "summary.h"
 
 enum { BINS = 1024 };
+
+/* Where the highest shell keeps more than this part of the b=0 signal, there is noise, not tissue. */
+static const float flat_ratio = 0.8f;
 
 /* Otsu (1979): the cut that leaves the least variance within the two classes; bins 0 ... cut are the dark one. Means in
  * bins. Returns 0 when there is nothing to cut (one value only). */
@@ -96,7 +100,7 @@ static double background_below(int threads, const float *smooth, const float *lo
             scratch[dark++] = low[n] > 0 ? high[n] / low[n] : 1;
     size_t flat = 0;
     for (size_t n = 0; n < dark; n++)
-        flat += scratch[n] > 0.8f;
+        flat += scratch[n] > flat_ratio;
     return 2 * flat > dark ? threshold : 0;
 }
 
@@ -205,6 +209,75 @@ static hot_status tidy(hot_context *context, const size_t size[3], uint8_t *byte
     return status;
 }
 
+/* A slice of the mask. */
+typedef struct slice_plan {
+    hot_context *context;
+    size_t size[3], step[3]; /* of a slice, and from slice to slice */
+    uint8_t *slice;
+    size_t *first;
+} slice_plan;
+
+static size_t place_in(const slice_plan *plan, size_t k, size_t n)
+{
+    return n % plan->size[0] * plan->step[0] + n / plan->size[0] * plan->step[1] + k * plan->step[2];
+}
+
+/* Fills the holes of a slice that lose signal by diffusion, as tissue does and air does not. filled: counts the voxels.
+ * Without signals all holes are counted and none is filled. */
+static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low, const float *high, uint8_t *bytes,
+                             size_t *filled)
+{
+    const size_t nx = plan->size[0], ny = plan->size[1], size[3] = {nx, ny, 1};
+    run *runs = NULL;
+    for (size_t n = 0; n < nx * ny; n++)
+        plan->slice[n] = bytes[place_in(plan, k, n)];
+    hot_status status = find_sets(plan->context, size, plan->slice, 0, plan->first, &runs);
+    const size_t count = status == HOT_OK ? plan->first[ny] : 0;
+    double (*sums)[2] = hot_context_calloc(plan->context, count + 1, sizeof *sums); /* of low and high, by set */
+    if (status == HOT_OK && !sums)
+        status = HOT_ERROR_MEMORY;
+    for (size_t line = 0; line < ny && status == HOT_OK; line++)
+        for (size_t r = plan->first[line]; r < plan->first[line + 1]; r++) {
+            double *sum = sums[first_of(runs, r)];
+            if (line == 0 || line + 1 == ny || runs[r].from == line * nx || runs[r].to == (line + 1) * nx)
+                sum[1] = INFINITY; /* no hole */
+            for (size_t n = runs[r].from; low && n < runs[r].to; n++) {
+                sum[0] += (double)low[place_in(plan, k, n)];
+                sum[1] += (double)high[place_in(plan, k, n)];
+            }
+        }
+    for (size_t r = 0; r < count && status == HOT_OK; r++) {
+        const double *sum = sums[first_of(runs, r)];
+        const int is_filled = low ? sum[1] < (double)flat_ratio * sum[0] : sum[1] == 0;
+        *filled += is_filled ? runs[r].to - runs[r].from : 0;
+        for (size_t n = runs[r].from; low && is_filled && n < runs[r].to; n++)
+            bytes[place_in(plan, k, n)] = 1;
+    }
+    hot_context_free(plan->context, sums);
+    hot_context_free(plan->context, runs);
+    return status;
+}
+
+/* In a slab deep white matter, which is dark, may be open to the first or last slice, and in a volume to the horns of
+ * the ventricles. Slices are taken across the axis with fewest voxels. */
+static hot_status fill_slices(hot_context *context, const size_t size[3], const float *low, const float *high,
+                              uint8_t *bytes, size_t *filled)
+{
+    const size_t steps[3] = {1, size[0], size[0] * size[1]};
+    const int across = size[2] <= size[0] && size[2] <= size[1] ? 2 : size[1] <= size[0] ? 1 : 0;
+    const int a = across == 0, b = across == 2 ? 1 : 2;
+    slice_plan plan = {.context = context, .size = {size[a], size[b], size[across]},
+                       .step = {steps[a], steps[b], steps[across]}};
+    plan.slice = hot_context_alloc(context, size[a] * size[b], 1);
+    plan.first = hot_context_alloc(context, size[b] + 1, sizeof *plan.first);
+    hot_status status = plan.slice && plan.first ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t k = 0; k < size[across] && status == HOT_OK; k++)
+        status = fill_slice(&plan, k, low, high, bytes, filled);
+    hot_context_free(context, plan.first);
+    hot_context_free(context, plan.slice);
+    return status;
+}
+
 /* The median rounds off corners and thin ends: a bright voxel that shares a face with the mask belongs to it. regained:
  * a byte for each voxel. */
 static void regain_edges(int threads, const size_t size[3], const float *low, double threshold, uint8_t *bytes,
@@ -229,6 +302,12 @@ static void regain_edges(int threads, const size_t size[3], const float *low, do
     }
 }
 
+hot_status hot_mask_count_holes(hot_context *context, const hot_mask *mask, size_t *holes)
+{
+    *holes = 0;
+    return fill_slices(context, mask->grid.size, NULL, NULL, mask->bytes, holes);
+}
+
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
     HOT_ENTRY(context);
@@ -241,6 +320,7 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     hot_mask *made = NULL;
     const int threads = hot_context_threads(context);
     float *smooth = NULL, *scratch = NULL;
+    size_t filled = 0;
     hot_status status = hot_mask_full(context, &dwi->grid, &made);
     if (status == HOT_OK)
         status = hot_dwi_summary_get(context, dwi, &summary, &averages);
@@ -257,6 +337,8 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     if (threshold > 0) {
         regain_edges(threads, size, summary->low, threshold, made->bytes, (uint8_t *)scratch);
         status = tidy(context, size, made->bytes);
+        if (status == HOT_OK)
+            status = fill_slices(context, size, summary->low, summary->high, made->bytes, &filled);
     }
     made->inside = 0;
     for (size_t n = 0; n < voxels; n++)

@@ -1,13 +1,16 @@
 /* The signal method's voxels, all in one call or chunk by chunk. */
 #include "signal_field.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "dwi/gather.h"
 #include "signal/signal_source.h"
 #include "signal_posterior.h"
 
-enum { TOGETHER = 64 /* voxels that are read at a time */ };
+enum { TOGETHER = 64 /* voxels that are read at a time */, KMAX = 3 /* fibres of a voxel */ };
+
+static float length_of(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signals)
 {
@@ -50,6 +53,7 @@ static void note_used(void *user, size_t end)
 static int reads_itself(const hot_signal_finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
 {
     return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->load &&
+           !part->denoised &&
            !(maps && (maps->cone || maps->samples));
 }
 
@@ -99,6 +103,61 @@ static hot_status find_at_once(hot_signal_finder *f, const hot_signal_find_optio
                                   f->where->bytes + f->first, &result);
 }
 
+/* Turns the fibres of a voxel into the directions of as many others, each into the nearest that is left. Their lengths
+ * stay. */
+static void turn_fibers(int count, float *fibers, const float *others)
+{
+    int fiber_done[KMAX] = {0}, other_done[KMAX] = {0};
+    for (int turned = 0; turned < count; turned++) {
+        int fiber = 0, other = 0;
+        float nearest = -1, sign = 1, length = 0;
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < count; j++) {
+                const float *a = fibers + 3 * i, *b = others + 3 * j;
+                const float dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2], a_long = length_of(a), b_long = length_of(b);
+                if (fiber_done[i] || other_done[j] || !(fabsf(dot) > nearest * a_long * b_long))
+                    continue;
+                fiber = i, other = j;
+                nearest = fabsf(dot) / (a_long * b_long);
+                sign = dot < 0 ? -1.0f : 1.0f;
+                length = a_long / b_long;
+            }
+        fiber_done[fiber] = other_done[other] = 1;
+        for (int d = 0; d < 3; d++)
+            fibers[3 * fiber + d] = sign * length * others[3 * other + d];
+    }
+}
+
+static int count_fibers(int max_fibers, const float *fibers)
+{
+    int count = 0;
+    while (count < max_fibers && length_of(fibers + 3 * count) > 0)
+        count++;
+    return count;
+}
+
+/* The directions of the denoised data's fits, where they have as many fibres. */
+static hot_status take_directions(hot_signal_finder *f, const hot_signal_part *part, size_t first, size_t count,
+                                  const float *sigma, float *directions)
+{
+    const size_t width = 3 * (size_t)f->how.max_fibers;
+    float *others = hot_context_alloc(f->context, count, width * sizeof *others);
+    const hot_signal_result result = {.size = sizeof result, .directions = others};
+    hot_status status = others ? hot_dwi_read(f->context, part->denoised, first, count, f->signals) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        hot_signal_keep_used(f, count, f->signals);
+        status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
+                                       f->where->bytes + first, &result);
+    }
+    for (size_t v = 0; v < count && status == HOT_OK; v++) {
+        const int fibers = count_fibers(f->how.max_fibers, directions + v * width);
+        if (f->where->bytes[first + v] && fibers == count_fibers(f->how.max_fibers, others + v * width))
+            turn_fibers(fibers, directions + v * width, others + v * width);
+    }
+    hot_context_free(f->context, others);
+    return status;
+}
+
 /* One slab: loaded, or read, fitted and saved. */
 static hot_status find_slab(hot_signal_finder *f, const hot_signal_find_options *options,
                             const hot_signal_output *found, const hot_signal_part *part, size_t first, size_t count)
@@ -121,6 +180,8 @@ static hot_status find_slab(hot_signal_finder *f, const hot_signal_find_options 
     else if (status == HOT_OK)
         status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
                                        f->where->bytes + first, &result);
+    if (status == HOT_OK && part->denoised)
+        status = take_directions(f, part, first, count, sigma, result.directions);
     if (status == HOT_OK && part->save)
         status = part->save(part->user, found, first, count);
     if (status == HOT_OK && part->used && !reads_again(options))

@@ -248,8 +248,8 @@ hot_status hot_run_outputs_prepare(hot_run_state *run)
     hot_run_results *results = &run->results;
     hot_status status = HOT_OK;
     if (hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS)
-        status = hot_diffusion_tensor_fit(run->context, in->dwi, run->learned.mask, tensor_b_max,
-                                          &results->diffusion_tensors);
+        status = hot_diffusion_tensor_fit(run->context, in->denoised ? in->denoised : in->dwi, run->learned.mask,
+                                          tensor_b_max, &results->diffusion_tensors);
     if (status == HOT_OK && (wanted(run, write_picture) || wanted(run, write_peaks_fod) || wanted(run, write_b0)))
         status = make_background(run);
     if (status == HOT_OK && wanted(run, write_peaks_fod))

@@ -66,7 +66,8 @@ static hot_status fit(hot_run_state *run)
         hot_plan_free(&plan);
         return status;
     }
-    status = hot_tensor_field_fit(run->context, in->dwi, learned->mask, &in->fit, &results->tensors);
+    status = hot_tensor_field_fit(run->context, in->denoised ? in->denoised : in->dwi, learned->mask, &in->fit,
+                                  &results->tensors);
     if (status == HOT_OK)
         hot_tensor_field_counts(results->tensors, &results->counts.fitted, &results->counts.flagged);
     return status;
@@ -87,7 +88,8 @@ static hot_status find_in_signals(hot_run_state *run)
     hot_signal_maps *maps = &results->maps;
     in->signal.keep_maps = !in->without_maps || run->share;
     in->signal.part = &run->slabs;
-    if (!in->borrowed && in->dwi->summary && !(hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS))
+    run->slabs.denoised = in->denoised;
+    if (!in->borrowed && !in->denoised && in->dwi->summary && !(hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS))
         run->slabs.used = forget_signals;
     hot_status status = learned->file ? hot_run_load_signal(run) : HOT_OK;
     if (status == HOT_OK)
@@ -230,6 +232,8 @@ hot_status hot_run_compute_state(hot_run_state *run)
 
     if ((status = find(run)) != HOT_OK || in->options.learn)
         return status;
+    if (!in->options.parts)
+        hot_run_filter_fibers(run);
     count_fibers(run);
     hot_run_end_stage(run, HOT_STAGE_FINDING);
     run->results.counts.seconds = hot_run_now() - run->began;
@@ -264,6 +268,7 @@ void hot_run_free(hot_run_state *run)
     for (size_t t = 0; t < learned->tissue_count; t++)
         hot_response_destroy(&learned->tissues[t]);
     hot_mask_destroy(&learned->mask);
+    hot_dwi_destroy(&in->denoised);
     if (in->dwi == &in->view)
         hot_dwi_summary_free(&in->view.summary);
     if (in->borrowed)
@@ -306,8 +311,8 @@ static hot_status begin(hot_run_state *run, const hot_run_options *options)
         status = hot_run_parts_check(run->context, mine);
     const unsigned used = hot_run_outputs_use(inputs->outputs);
     inputs->without_tensors = !makes_folder(mine) || !(used & HOT_USES_TENSORS);
-    inputs->without_maps = !(used & HOT_USES_MAPS);
-    inputs->signal.keep_cones |= (used & HOT_USES_CONES) != 0;
+    inputs->without_maps = !(used & HOT_USES_MAPS) && !(mine->min_probability > 0);
+    inputs->signal.keep_cones |= (used & HOT_USES_CONES) != 0 || mine->max_cone > 0;
     if (status == HOT_OK && !mine->input)
         status = hot_context_fail(run->context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)
@@ -341,6 +346,7 @@ static hot_status write_folder(hot_run_state *run)
     hot_run_end_stage(run, HOT_STAGE_MAPS);
     /* Once they are described the data are freed: writing needs memory, too. */
     in->description = hot_run_describe_input(run);
+    hot_dwi_destroy(&in->denoised);
     hot_dwi_destroy(&in->dwi);
     if ((status = hot_run_outputs_write(run)) != HOT_OK)
         return status;

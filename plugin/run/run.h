@@ -28,6 +28,7 @@ typedef struct hot_run_inputs {
     int without_tensors, without_maps; /* no output is made of them, and the method does without */
     hot_dwi *dwi;
     int borrowed; /* dwi is the caller's */
+    hot_dwi *denoised; /* the method on signals takes directions from it; NULL = none */
     hot_dwi view; /* of a borrowed data set: its arrays, with the summary that the run makes */
     size_t volumes;     /* of the data as they came; empty ones are left out of dwi */
     uint64_t data_sum;  /* of the data as they came: hot_run_sum_data. 0 = not wanted */
@@ -110,7 +111,8 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
  * of hot_run_check_options. */
 hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *options);
 
-/* Steps of learning from run->inputs.dwi (run_learn.c): denoised data in its place; one pass over the data for mask,
+/* Steps of learning from run->inputs.dwi (run_learn.c): denoised data, in its place except for the method on signals;
+ * one pass over the data for mask,
  * noise and picture; mask and noise; the response, or those of several tissues, unless the model has none. */
 hot_status hot_run_denoise(hot_run_state *run);
 hot_status hot_run_summarize(hot_run_state *run);
@@ -121,6 +123,9 @@ hot_status hot_run_make_response(hot_run_state *run);
 
 /* From run->inputs.dwi to tensors and fibres: mask and response (unless set), order, fit, directions, counts. */
 hot_status hot_run_compute_state(hot_run_state *run);
+
+/* Leaves out fibres by options.min_probability and max_cone (filter.c). */
+void hot_run_filter_fibers(hot_run_state *run);
 
 /* Frees the run. Removes the folder and its files unless they were committed. */
 void hot_run_free(hot_run_state *run);

@@ -30,14 +30,17 @@ static double complete_noise(float *noise, size_t voxels)
 /* If denoising removes shape in more than this share of the voxels, the original data are used. */
 static const double mostly = 0.5;
 
-/* Denoises the data; the noise map becomes an additional file. The number of fibres is still chosen with this noise:
- * the remaining noise is in the subspace of the signals, where fibres are distinguished, and hardly shows in the spread
- * of the denoised b=0 volumes. */
+/* Denoises the data; the noise map becomes an additional file. The remaining noise is in the subspace of the signals,
+ * where fibres are distinguished, and its amount is unknown: the method on signals takes nothing but directions from
+ * denoised data, all else from the samples as they came (decision 32). */
 hot_status hot_run_denoise(hot_run_state *run)
 {
     hot_run_learned *learned = &run->learned;
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(run->inputs.dwi));
+    const int signals = run->inputs.method->find_in_signals != NULL;
     double usual = NAN;
+    if (signals && run->inputs.options.learn)
+        return HOT_OK; /* nothing is learned from denoised samples */
     hot_dwi *denoised = NULL;
     learned->noise = hot_context_alloc(run->context, voxels, sizeof *learned->noise);
     hot_status status = learned->noise ? hot_dwi_denoise(run->context, run->inputs.dwi, NULL, NULL, &denoised,
@@ -55,14 +58,15 @@ hot_status hot_run_denoise(hot_run_state *run)
                             "noise would be taken out of the signals", 100 * learned->restored);
         return status;
     }
+    if (signals) {
+        run->inputs.denoised = denoised;
+        return HOT_OK;
+    }
     if (!run->inputs.borrowed)
         hot_dwi_destroy(&run->inputs.dwi);
     run->inputs.borrowed = 0;
     run->inputs.dwi = denoised;
     learned->sigma = usual;
-    run->inputs.signal.denoised = 1;
-    if (learned->sigma > 0 && !(run->inputs.signal.sigma > 0) && !run->inputs.signal.sigma_map)
-        run->inputs.signal.sigma_map = learned->noise;
     return HOT_OK;
 }
 

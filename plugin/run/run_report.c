@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/fingerprint.h"
+#include "dwi/gather.h"
 #include "io/libraries.h"
 #include "learned.h"
 #include "option_table.h"
@@ -230,6 +231,9 @@ static void add_counts(cJSON *root, const hot_run_state *run)
     ADD(cJSON_AddNumberToObject(counts, "voxels", (double)result->voxels));
     ADD(cJSON_AddNumberToObject(counts, "fitted", (double)result->fitted));
     ADD(cJSON_AddNumberToObject(counts, "flagged", (double)result->flagged));
+    size_t holes;
+    ADD(hot_mask_count_holes(run->context, run->learned.mask, &holes) == HOT_OK);
+    ADD(cJSON_AddNumberToObject(counts, "mask_holes", (double)holes));
     static const char *const names[] = {"none", "one", "two", "three", "more"};
     cJSON *fibers = cJSON_AddObjectToObject(counts, "fibers");
     for (int i = 0; i < 5; i++)

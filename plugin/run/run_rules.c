@@ -45,6 +45,23 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
     return HOT_OK;
 }
 
+/* Filters of fibres by how sure they are. */
+static hot_status check_filters(hot_context *context, const hot_run_options *options, const hot_peaks_method *method)
+{
+    const struct { const char *name; double value, high; } filters[] = {
+        {"min_probability", options->min_probability, 1}, {"max_cone", options->max_cone, 90}};
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
+        const double value = filters[i].value;
+        if (value != HOT_ZERO && !(value >= 0 && value <= filters[i].high))
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, filters[i].name,
+                                              "must be 0 to %g, not %g", filters[i].high, value);
+        if (value > 0 && !method->find_in_signals)
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, filters[i].name,
+                                              "goes with the method signal, not %s", method->name);
+    }
+    return HOT_OK;
+}
+
 hot_status hot_run_check_options(hot_context *context, const hot_run_options *options, hot_option_given *given,
                                  const void *user, const hot_peaks_method **method)
 {
@@ -55,6 +72,8 @@ hot_status hot_run_check_options(hot_context *context, const hot_run_options *op
     const hot_peaks_choice choice = {.peaks = &peaks, .signal = options->signal, .model = model,
                                      .order = options->fit->order, .given = given, .user = user};
     hot_status status = hot_peaks_check(context, &choice, method);
+    if (status == HOT_OK)
+        status = check_filters(context, options, *method);
     if (status == HOT_OK)
         status = hot_run_check_model(context, options, given, user);
     hot_run_outputs set;

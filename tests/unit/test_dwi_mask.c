@@ -2,6 +2,7 @@
  * it, a speck of a fortieth; and tissue without any background. */
 #include <hotfiber/hotfiber.h>
 
+#include "dwi/gather.h"
 #include "promises/threads.h"
 
 enum { NX = 40, NY = 40, NZ = 14, VOLUMES = 8, ALL = NX * NY * NZ };
@@ -104,6 +105,38 @@ static void test_pieces(hot_context *context)
     hot_mask_destroy(&mask);
 }
 
+/* Through all slices a core of dark tissue, and one of air. */
+static const box dark = {{10, 10, 0}, {16, 16, NZ}}, air = {{24, 10, 0}, {30, 16, NZ}};
+
+static double with_cores(int i, int j, int k)
+{
+    if (i < 4 || j < 4 || i >= NX - 4 || j >= NY - 4)
+        return 0;
+    return within(&dark, i, j, k) ? 200 : within(&air, i, j, k) ? 10 : 1000;
+}
+
+static double decay_of_cores(int i, int j, int k) { return within(&air, i, j, k) ? 1 : .4; }
+
+/* In a slab no hole is closed by slices above and below. */
+static void test_slab(hot_context *context)
+{
+    hot_mask *mask = estimate(context, with_cores, decay_of_cores);
+    int missing = 0, extra = 0, tissue = 0;
+    size_t holes = 0;
+    for (int n = 0; mask && n < ALL; n++) {
+        const int i = n % NX, j = n / NX % NY, k = n / NX / NY, in = hot_mask_bytes(mask)[n] != 0;
+        missing += within(&dark, i, j, k) && !in;
+        extra += in && (within(&air, i, j, k) || with_cores(i, j, k) == 0);
+        tissue += in;
+    }
+    CHECK(mask && missing == 0, "%d voxels of dark tissue are out", missing);
+    CHECK(extra <= 4 * NZ && tissue > ALL / 2, "%d voxels of air are in, of %d", extra, tissue); /* corners */
+    CHECK(mask && hot_mask_count_holes(context, mask, &holes) == HOT_OK &&
+              holes == (size_t)(36 * NZ - extra),
+          "%zu voxels of holes, the air has %d", holes, 36 * NZ);
+    hot_mask_destroy(&mask);
+}
+
 static void test_no_background(hot_context *context)
 {
     hot_mask *mask = estimate(context, tissues, by_diffusion);
@@ -196,6 +229,7 @@ int main(void)
 {
     hot_context *context = context_of(2);
     test_pieces(context);
+    test_slab(context);
     test_no_background(context);
     test_proportions(context);
     test_few_bright(context);

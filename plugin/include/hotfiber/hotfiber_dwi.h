@@ -67,7 +67,8 @@ HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int 
  * HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA (elsewhere, empty, other sizes), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask);
 /* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, without pieces of less than
- * a twentieth of the largest one, with holes filled. All voxels if there is no background: if the dark part loses
+ * a twentieth of the largest one, with holes filled: all in the volume, and those in a slice that lose signal by
+ * diffusion, as deep white matter does. All voxels if there is no background: if the dark part loses
  * signal by diffusion like tissue. */
 HOT_API hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask);
 /* A mask from memory. inside: one byte per voxel of the grid, i fastest, 0 = outside; copied.

@@ -24,7 +24,8 @@ typedef struct hot_run_options {
     const hot_mask *mask_in_memory;
     /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too. If that removes
      * more than noise from a voxel, its angular shape is restored; if in most voxels, the original data are used, with
-     * a warning */
+     * a warning. The method signal takes only directions from the denoised data; numbers of fibres, fractions,
+     * probabilities and cones are those of the original data */
     int denoise;
     /* Which files the run leaves, beside report.json: names of hot_run_output_name separated by commas, or the sets
      * "default" (NULL: these), "all" (every file of version 0.1) and "maps" */
@@ -54,6 +55,10 @@ typedef struct hot_run_options {
      * (hot_check_volume_rows), is used with a warning; 0: such a run fails (HOT_ERROR_DATA), and hot_context_parameter
      * names this option. Other contradictions between table and volumes are warnings */
     int force_table;
+    /* With the method signal: a voxel's k-th longest fibre is left out of the outputs where the probability of k fibres
+     * or more is below min_probability (0 to 1), or where its cone (hot_signal_maps.cone) is wider than max_cone
+     * degrees; 0 = none is. Samples of the posterior and the probabilities that are written stay. */
+    double min_probability, max_cone;
 } hot_run_options;
 #define HOT_RUN_OPTIONS_INIT HOT_SIZED(hot_run_options)
 

@@ -232,7 +232,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: Constraint = "nonnegative",
            kernel: Kernel = "rank1", normalise: bool = False, cones: bool = False, samples: int = 0,
-           force_table: bool = False,
+           min_probability: float = 0, max_cone: float = 0, force_table: bool = False,
            frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
@@ -252,7 +252,9 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     noise_model: of signal: "auto", "rician" or "gaussian".
     cones, samples: of signal: whether to tell how sure directions and fractions are (`Fibers.cone` and
         more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
-    denoise: whether to denoise the data first.
+    denoise: whether to denoise the data first; signal takes only the directions from denoised data.
+    min_probability, max_cone: of signal: leave a fibre out where the probability of so many fibres or more is below the
+        first, or where its 95 % cone is wider than the second (degrees, 0 = any).
     force_table: whether to use gradients in another order than the volumes, or of other volumes; else DataError.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
@@ -264,6 +266,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     signal = struct(c.hot_signal_find_options, samples=samples, keep_cones=bool(cones),
                     noise_model=choice("noise_model", noise_model, _NOISE))
     options = struct(c.hot_run_options, denoise=bool(denoise), force_table=bool(force_table),
+                     min_probability=float(min_probability), max_cone=float(max_cone),
                      fit=ctypes.addressof(fitting),
                      peaks=ctypes.addressof(looking), signal=ctypes.addressof(signal))
     if sigma is not None and np.ndim(sigma):
