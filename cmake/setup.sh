@@ -69,8 +69,8 @@ hot_wait() {
 # hot_setup [--tests] [CMAKE-OPTION...]
 hot_setup() {
     hot_install cmake make ninja-build pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev \
-        libcairo2-dev libgomp1 libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
-        libopenblas-pthread-dev || return 1
+        libcairo2-dev libgomp1 libepoxy-dev libegl-dev libglfw3-dev libimgui-dev libegl-mesa0 libgl1-mesa-dri \
+        fonts-dejavu-core libopenblas-pthread-dev || return 1
     tests=OFF
     if [ "${1:-}" = --tests ]; then
         shift

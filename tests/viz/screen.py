@@ -114,12 +114,13 @@ class Screen:
 class Viewer:
     """hotfiber-view in a window on a screen."""
 
-    def __init__(self, screen, *arguments):
+    def __init__(self, screen, *arguments, panel="off"):
         self.screen = screen
         folder = tempfile.mkdtemp(prefix="viewer", dir=".")
         self.dump_file, self.out_file = os.path.join(folder, "state"), os.path.join(folder, "out")
         self.out, self.err = open(self.out_file, "wb"), open(self.out_file + ".err", "wb")
-        self.process = subprocess.Popen([VIEWER, *map(str, arguments), "--dump_state", self.dump_file],
+        self.process = subprocess.Popen([VIEWER, *map(str, arguments), "--panel", panel, "--dump_state",
+                                         self.dump_file],
                                         env=screen.environment, stdin=subprocess.DEVNULL, stdout=self.out,
                                         stderr=self.err)
         wait_for(lambda: self.process.poll() is not None or self.state().get("pictures", "0") != "0",

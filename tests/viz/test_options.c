@@ -45,6 +45,7 @@ static const struct {
     {"annotations", "off", {0}},
     {"values", "on", {0}},
     {"colorbar", "off", {"color", "value"}},
+    {"panel", NULL, {0}}, /* of windows only */
     {"keys", "on", {0}},
     {"pixel_ratio", "2", {0}},
 };
@@ -107,6 +108,8 @@ int main(void)
     for (size_t s = 0; s < count && s < CASES; s++) {
         hot_view_state state;
         CHECK(strcmp(settings[s].name, cases[s].name) == 0, "case %s for setting %s", cases[s].name, settings[s].name);
+        if (!cases[s].value)
+            continue;
         hot_view_state_default(&state);
         for (int w = 0; w < 6 && cases[s].where[w]; w += 2)
             set(context, &state, cases[s].where[w], cases[s].where[w + 1]);

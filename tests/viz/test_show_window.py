@@ -22,7 +22,8 @@ def settled(screen, what, right):
 
 need_tools()
 screen = Screen(size=(640, 480))
-command = [EXAMPLE, "-", "crosshair", "off", "annotations", "off", "image", "off"]
+command = [EXAMPLE, "-", "crosshair", "off", "annotations", "off", "image", "off",
+           "panel", "off"]
 shown = subprocess.Popen(command, env=screen.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 window = wait_for(lambda: shown.poll() is not None or subprocess.run(
     ["xdotool", "search", "--pid", str(shown.pid), "--onlyvisible", "--name", "hotfiber"], env=screen.environment,

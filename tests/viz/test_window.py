@@ -56,6 +56,13 @@ def test_switches(view):
         view.wait_state(f"{key} again", **{name: was})
         view.wait_picture(f"{key} again: the same picture as before", lambda now: same(now, before))
         driven.add(label)
+    before = view.picture()
+    screen.xdotool("key", "Tab")
+    view.wait_state("Tab", panel="on")
+    screen.xdotool("key", "Tab")
+    view.wait_state("Tab again", panel="off", width="640")
+    view.wait_picture("Tab again: the same picture as before", lambda now: same(now, before))
+    driven.add("Tab")
 
 
 def test_steps(view):

@@ -189,6 +189,7 @@ static const struct {
     {HOT_ACTION_COLORBAR, offsetof(hot_view_state, show_colorbar)},
     {HOT_ACTION_ANNOTATIONS, offsetof(hot_view_state, show_annotations)},
     {HOT_ACTION_HELP, offsetof(hot_view_state, show_help)},
+    {HOT_ACTION_PANEL, offsetof(hot_view_state, show_panel)},
 };
 
 /* NULL if the action is no switch. */

@@ -20,7 +20,8 @@ enum {
     HOT_KEY_F1,
     HOT_KEY_F2,
     HOT_KEY_F3,
-    HOT_KEY_F11
+    HOT_KEY_F11,
+    HOT_KEY_TAB
 };
 /* Modifiers, bits. Shift is ignored for characters other than letters: whether they need it depends on the keyboard. */
 enum { HOT_WITH_SHIFT = 1, HOT_WITH_CTRL = 2 };
@@ -39,6 +40,7 @@ typedef enum hot_action {
     HOT_ACTION_LIGHT, HOT_ACTION_EXTENT, HOT_ACTION_THRESHOLD_UP, HOT_ACTION_THRESHOLD_DOWN,
     /* annotations and window */
     HOT_ACTION_CROSSHAIR, HOT_ACTION_VALUES, HOT_ACTION_COLORBAR, HOT_ACTION_ANNOTATIONS, HOT_ACTION_HELP,
+    HOT_ACTION_PANEL,
     HOT_ACTION_FULL_SCREEN, HOT_ACTION_RELOAD, HOT_ACTION_QUIT,
     /* mouse */
     HOT_ACTION_PICK, HOT_ACTION_WINDOW_LEVEL, HOT_ACTION_PAN, HOT_ACTION_TURN, HOT_ACTION_ROLL, HOT_ACTION_SCROLL,

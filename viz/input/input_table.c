@@ -63,6 +63,7 @@ static const hot_binding bindings[] = {
     KEY('H', HELP, "Annotations", "H or ?", "this help"),
     ALSO('?', 0, HELP, "Annotations"),
 
+    KEY(HOT_KEY_TAB, PANEL, "Window", "Tab", "panel of settings"),
     KEY(HOT_KEY_F11, FULL_SCREEN, "Window", "F11", "full screen"),
     KEY_WITH('R', HOT_WITH_SHIFT, RELOAD, "Window", "Shift+R", "read the files again"),
     KEY('Q', QUIT, "Window", "Q", "quit"),

@@ -112,6 +112,8 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
             hot_overlay_add_crosshair(&page, viewport);
         hot_overlay_add_orientation(&page, viewport);
         hot_overlay_add_caption(&page, viewport);
+        if (v == 0 && !state->show_values) /* the panel of values is in the same place */
+            hot_overlay_add_in_force(&page, viewport);
         if (v == 0 || viewport->space) /* linked planes share one scale */
             hot_overlay_add_scale_bar(&page, viewport);
     }

@@ -6,6 +6,7 @@
 #include "scene/color.h"
 #include "input/input.h"
 #include "overlay_parts.h"
+#include "scene/pick.h"
 
 static hot_rgba opaque(const double rgb[3]) { return (hot_rgba){(float)rgb[0], (float)rgb[1], (float)rgb[2], 1}; }
 
@@ -15,45 +16,21 @@ void hot_overlay_add_status(const hot_overlay_page *page)
 {
     const hot_scene *scene = page->scene;
     const int *voxel = page->state->voxel;
-    const size_t index = hot_scene_index(scene, voxel);
-    const hot_view_volume *image = hot_scene_volume(scene, page->state->background);
-    double ras[3];
-    float sample[3];
-    char value[160] = "", fibers[32] = "";
-    hot_scene_to_ras(scene, (const double[3]){voxel[0], voxel[1], voxel[2]}, ras);
-    if (image) {
-        hot_scene_value(scene, image, index, sample);
-        if (image->own_grid && isnan(sample[0]))
-            value[0] = '\0'; /* the crosshair is outside the image */
-        else if (image->components == 1)
-            snprintf(value, sizeof value, "%s %.4g", image->name, (double)sample[0]);
-        else
-            snprintf(value, sizeof value, "%s %.3g %.3g %.3g", image->name, (double)sample[image->reversed ? 2 : 0],
-                     (double)sample[1], (double)sample[image->reversed ? 0 : 2]);
-    }
-    if (scene->max_fibers) {
-        const int count = hot_scene_fibers(scene, index);
-        snprintf(fibers, sizeof fibers, "%d fibre%s", count, count == 1 ? "" : "s");
-    }
-    char place[3][96];
-    snprintf(place[0], sizeof place[0], "voxel %d %d %d", voxel[0], voxel[1], voxel[2]);
-    snprintf(place[1], sizeof place[1], "%.1f %.1f %.1f mm", ras[0] + 0., ras[1] + 0., ras[2] + 0.);
-    const char *const words[4] = {place[0], place[1], value, fibers};
+    char words[HOT_PICK_WORDS][HOT_PICK_WORD];
     const hot_viewport *last = &page->layout->viewport[page->layout->count - 1];
     if (page->layout->count > 1 && page->state->show_values) /* the panel is in the same place and shows all of this */
         return;
+    hot_pick_words(scene, page->state, voxel, words);
     if (page->layout->count > 1) { /* below the caption of the 3-D view */
         double y = last->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
-        for (int w = 0; w < 4; w++)
+        for (int w = 0; w < HOT_PICK_WORDS; w++)
             if (words[w][0])
                 hot_draw_text(page->list, last->x + 12 * page->unit, y += hot_overlay_line(page, HOT_TEXT_PLAIN), 0,
                               HOT_TEXT_PLAIN, hot_overlay_ink(page), "%s", words[w]);
         return;
     }
-    char line[512] = "";
-    for (int w = 0; w < 4; w++)
-        if (words[w][0])
-            snprintf(line + strlen(line), sizeof line - strlen(line), "%s%s", w ? "    " : "", words[w]);
+    char line[HOT_PICK_WORDS * (HOT_PICK_WORD + 4)];
+    hot_pick_line(scene, page->state, voxel, line, sizeof line);
     double y = last->height - 12 * page->unit;
     /* in narrow pictures: above the orientation letter in the middle */
     if (!last->space && 50 * page->unit + hot_text_width(page->list->text, HOT_TEXT_PLAIN, line) > last->width / 2)

@@ -40,6 +40,9 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
 void hot_overlay_add_orientation(const hot_overlay_page *page, const hot_viewport *viewport);
 void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport *viewport);
 void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *viewport);
+/* Below the caption: settings of which glyphs are drawn and how large, if they differ from the defaults, and in
+ * windows without the panel the keys of help and panel. */
+void hot_overlay_add_in_force(const hot_overlay_page *page, const hot_viewport *viewport);
 
 /* ---- overlay_panels.c: once in the picture ----------------------------------------------------------------- */
 

@@ -237,3 +237,44 @@ void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *v
                   planes[viewport->plane], fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "",
                   page->state->voxel[viewport->axis] + 1, page->scene->grid.size[viewport->axis]);
 }
+
+/* Without this, a voxel below the threshold looks like one without fibres. */
+static void list_in_force(const hot_overlay_page *page, char *text, size_t size)
+{
+    const hot_view_state *state = page->state;
+    const hot_scene *scene = page->scene;
+    size_t used = 0;
+    text[0] = '\0';
+    if (!scene->order && !scene->max_fibers)
+        return;
+    const struct { int shown; const char *format; double value; } parts[] = {
+        {state->glyph == HOT_GLYPH_NONE, "no glyphs", 0},
+        {state->threshold > 0, "threshold %.3g", state->threshold},
+        {state->normalise, "equal sizes", 0},
+        {fabs(state->scale - 1) > 1e-9, "scale %.3g", state->scale},
+        {state->clip, "cut at voxels", 0},
+        {state->slab > 1 && state->mode != HOT_VIEW_SPACE, "slab of %g", state->slab},
+        {state->use_mask && scene->mask != NULL, "inside the mask", 0},
+        {scene->order && scene->max_fibers && state->glyph == HOT_GLYPH_SURFACE, "surfaces only", 0},
+        {scene->order && scene->max_fibers && state->glyph == HOT_GLYPH_STICKS, "sticks only", 0},
+    };
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        char part[64];
+        snprintf(part, sizeof part, parts[p].format, parts[p].value);
+        if (parts[p].shown && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", part);
+    }
+}
+
+void hot_overlay_add_in_force(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    const double x = viewport->x + 12 * page->unit, line = hot_overlay_line(page, HOT_TEXT_PLAIN);
+    double y = viewport->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    char text[512];
+    list_in_force(page, text, sizeof text);
+    if (text[0])
+        hot_draw_text(page->list, x, y += line, 0, HOT_TEXT_PLAIN, hot_overlay_dim(page), "%s", text);
+    if (page->state->show_hint)
+        hot_draw_text(page->list, x, y + line, 0, HOT_TEXT_PLAIN, hot_overlay_dim(page), "%s",
+                      page->state->show_hint == 2 ? "H: help   Tab: panel" : "H: help");
+}

@@ -124,6 +124,17 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
     return HOT_OK;
 }
 
+hot_status hot_headless_adopt(hot_context *context, hot_headless **headless)
+{
+    hot_headless *made = hot_context_calloc(context, 1, sizeof *made);
+    *headless = made;
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    *made = (hot_headless){
+        .context = context, .display = EGL_NO_DISPLAY, .gl = EGL_NO_CONTEXT, .surface = EGL_NO_SURFACE};
+    return HOT_OK;
+}
+
 static void free_buffers(hot_headless *headless)
 {
     glDeleteFramebuffers(1, &headless->drawn);
@@ -209,10 +220,12 @@ void hot_headless_destroy(hot_headless **headless)
     if (!gone)
         return;
     free_buffers(gone);
-    eglMakeCurrent(gone->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (gone->display != EGL_NO_DISPLAY)
+        eglMakeCurrent(gone->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     if (gone->surface != EGL_NO_SURFACE)
         eglDestroySurface(gone->display, gone->surface);
-    eglDestroyContext(gone->display, gone->gl);
+    if (gone->gl != EGL_NO_CONTEXT)
+        eglDestroyContext(gone->display, gone->gl);
     /* the display is not terminated: it belongs to the process, and a host program may draw on it */
     hot_context_free(gone->context, gone);
     *headless = NULL;

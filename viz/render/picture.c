@@ -47,14 +47,15 @@ hot_status hot_pictures_limit_part(hot_pictures *pictures, int side)
     return hot_headless_resize(pictures->headless, pictures->part[0], pictures->part[1], pictures->samples);
 }
 
-hot_status hot_pictures_create(hot_context *context, int width, int height, int samples, hot_pictures **pictures)
+static hot_status create(hot_context *context, int width, int height, int samples, int here, hot_pictures **pictures)
 {
     *pictures = NULL;
     hot_pictures *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
     *made = (hot_pictures){.context = context, .width = width, .height = height, .samples = samples};
-    hot_status status = hot_headless_create(context, &made->headless);
+    hot_status status = here ? hot_headless_adopt(context, &made->headless)
+                             : hot_headless_create(context, &made->headless);
     if (status == HOT_OK)
         status = hot_renderer_create(context, &made->renderer);
     if (status == HOT_OK)
@@ -65,6 +66,16 @@ hot_status hot_pictures_create(hot_context *context, int width, int height, int 
         hot_pictures_destroy(&made);
     *pictures = made;
     return status;
+}
+
+hot_status hot_pictures_create(hot_context *context, int width, int height, int samples, hot_pictures **pictures)
+{
+    return create(context, width, height, samples, 0, pictures);
+}
+
+hot_status hot_pictures_create_here(hot_context *context, int width, int height, int samples, hot_pictures **pictures)
+{
+    return create(context, width, height, samples, 1, pictures);
 }
 
 void hot_pictures_destroy(hot_pictures **pictures)

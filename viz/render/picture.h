@@ -10,6 +10,8 @@ typedef struct hot_pictures hot_pictures;
  * side, with `samples` samples each (1 = no multisampling). Large ones are drawn in parts. Errors: HOT_ERROR_DEVICE,
  * HOT_ERROR_MEMORY. */
 hot_status hot_pictures_create(hot_context *context, int width, int height, int samples, hot_pictures **pictures);
+/* The same in the OpenGL context that is current, of a window. */
+hot_status hot_pictures_create_here(hot_context *context, int width, int height, int samples, hot_pictures **pictures);
 void hot_pictures_destroy(hot_pictures **pictures);
 
 /* Draws a picture. *rgb: width x height x 3 bytes, rows from the top, owned by `pictures` and valid until the next

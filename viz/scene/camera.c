@@ -185,7 +185,7 @@ static double diagonal(const hot_scene *scene)
     return sqrt(squared);
 }
 
-/* 3-D: mm per pixel at which what is drawn fits, from every side at the default elevation. */
+/* 3-D: mm per pixel at which the content fits, from every side at the default elevation. */
 static double fitting_space(const hot_scene *scene, const hot_viewport *viewport)
 {
     static const double ELEVATION = 0.4363323129985824; /* 25 degrees */

@@ -31,7 +31,7 @@ typedef struct hot_view_layout {
  * 3-D. */
 void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
                       hot_view_layout *layout);
-/* The part of a picture from pixel (x, y) on, as a picture of its own; viewports outside have no width. */
+/* The part of a picture from pixel (x, y) on, as a separate picture; viewports outside have no width. */
 void hot_view_lay_out_part(const hot_view_layout *whole, int x, int y, int width, int height, hot_view_layout *part);
 /* The viewport that contains a pixel, or NULL. */
 const hot_viewport *hot_layout_at(const hot_view_layout *layout, double x, double y);

@@ -10,6 +10,44 @@
 
 enum { MAX_PAIRS = 96, PAIR = 6 /* lambda, x y z, residual, kind */, MAX_UNIQUE = 45, MAX_FIBERS = 16 };
 
+/* ---- One line -------------------------------------------------------------------------------------------- */
+
+void hot_pick_words(const hot_scene *scene, const hot_view_state *state, const int voxel[3],
+                    char words[HOT_PICK_WORDS][HOT_PICK_WORD])
+{
+    const size_t index = hot_scene_index(scene, voxel);
+    const hot_view_volume *image = hot_scene_volume(scene, state->background);
+    const int reversed = image && image->reversed;
+    double ras[3];
+    float sample[3];
+    hot_scene_to_ras(scene, (const double[3]){voxel[0], voxel[1], voxel[2]}, ras);
+    snprintf(words[0], HOT_PICK_WORD, "voxel %d %d %d", voxel[0], voxel[1], voxel[2]);
+    snprintf(words[1], HOT_PICK_WORD, "%.1f %.1f %.1f mm", ras[0] + 0., ras[1] + 0., ras[2] + 0.);
+    words[2][0] = words[3][0] = '\0';
+    if (image)
+        hot_scene_value(scene, image, index, sample);
+    if (image && image->components == 3)
+        snprintf(words[2], HOT_PICK_WORD, "%s %.3g %.3g %.3g", image->name, (double)sample[reversed ? 2 : 0],
+                 (double)sample[1], (double)sample[reversed ? 0 : 2]);
+    else if (image && !(image->own_grid && isnan(sample[0]))) /* else the voxel is outside the image */
+        snprintf(words[2], HOT_PICK_WORD, "%s %.4g", image->name, (double)sample[0]);
+    if (scene->max_fibers) {
+        const int count = hot_scene_fibers(scene, index);
+        snprintf(words[3], HOT_PICK_WORD, "%d fibre%s", count, count == 1 ? "" : "s");
+    }
+}
+
+void hot_pick_line(const hot_scene *scene, const hot_view_state *state, const int voxel[3], char *text, size_t size)
+{
+    char words[HOT_PICK_WORDS][HOT_PICK_WORD];
+    size_t used = 0;
+    hot_pick_words(scene, state, voxel, words);
+    text[0] = '\0';
+    for (int w = 0; w < HOT_PICK_WORDS && used < size; w++)
+        if (words[w][0])
+            used += (size_t)snprintf(text + used, size - used, "%s%s", w ? "    " : "", words[w]);
+}
+
 /* ---- Text buffer ----------------------------------------------------------------------------------------- */
 
 typedef struct writer {

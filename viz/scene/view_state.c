@@ -88,6 +88,8 @@ static const hot_view_setting settings[] = {
      0, 0},
     {"colorbar", HOT_SETTING_SWITCH, AT(show_colorbar), "on|off", "show the colour bar of --color value; default on", 0,
      0, 0},
+    {"panel", HOT_SETTING_SWITCH, AT(show_panel), "on|off",
+     "window: show the panel of settings; default on", 0, 0, 0},
     {"keys", HOT_SETTING_SWITCH, AT(show_help), "on|off", "show the list of keys; default off", 0, 0, 0},
     {"pixel_ratio", HOT_SETTING_NUMBER, AT(pixel_ratio), "F",
      "size of text and lines; default 1, in pictures larger than 1024x768 in proportion", 0.25, 16, 0},
@@ -367,6 +369,7 @@ void hot_view_state_default(hot_view_state *state)
     state->stick_width = 0.1;
     state->light = 1;
     state->show_image = state->show_crosshair = state->show_annotations = state->show_colorbar = 1;
+    state->show_panel = 1;
     state->pixel_ratio = 1;
 }
 

@@ -68,6 +68,8 @@ typedef struct hot_view_state {
     double canvas[3];      /* colour of empty space, 0 to 1 */
     int transparent;       /* 1: pictures have an alpha channel, 0 in empty space */
     int show_image, show_crosshair, show_annotations, show_values, show_colorbar, show_help;
+    int show_panel;        /* the window's panel of settings */
+    int show_hint;         /* in windows: 1 = the key of the help, 2 = also that of the panel */
     double pixel_ratio;    /* pixels per unit of text size: 1, or the content scale of a HiDPI screen */
 } hot_view_state;
 

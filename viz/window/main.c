@@ -12,7 +12,7 @@
 #include "common/entry.h"
 #include "io/common/paths.h"
 #include "render/picture.h"
-#include "scene/scene.h"
+#include "scene/state_file.h"
 #ifdef HOT_HAVE_GLFW
 #include "window.h"
 #elif defined HOT_WINDOW_PROGRAM
@@ -37,7 +37,7 @@ enum { MAX_SETTINGS = 48 };
 
 /* Options other than files and settings of the view. */
 struct view_options {
-    const char *screenshot, *size, *mask, *dump, *as;
+    const char *screenshot, *size, *mask, *dump, *as, *state;
     int turntable, samples, bench, frames, order, cube, dpi;
     size_t glyphs;
     int width, height;
@@ -213,8 +213,11 @@ int main(int argc, char **argv)
         {"glyphs", CLI_SIZE, &options.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
         {"order", CLI_INT, &options.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
         {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
+        {"state", CLI_TEXT, &options.state, "FILE",
+         "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
+         0},
         {"dump_state", CLI_TEXT, &options.dump, "FILE",
-         "window: write all settings to this file after every picture (for tests)", 0, 0},
+         "window: write all settings to this file after every picture", 0, 0},
     };
     int used = 0;
     size_t count;
@@ -234,6 +237,8 @@ int main(int argc, char **argv)
         state.show_crosshair = 0;
     if (options.turntable)
         state.mode = HOT_VIEW_SPACE;
+    if (options.state && hot_view_state_load(common.context, options.state, &state) != HOT_OK)
+        return cli_finish(&command, &common, HOT_ERROR_FILE);
     for (size_t s = 0; s < count; s++)
         if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));

@@ -11,11 +11,15 @@
 
 #include "input/input.h"
 #include "overlay/overlay.h"
-#include "render/render.h"
 #include "scene/color.h"
 #include "scene/pick.h"
 #include "scene/scene_open.h"
+#include "scene/state_file.h"
+#include "controls.h"
+#include "render/backdrop.h"
+#include "render/picture.h"
 #include "window_dump.h"
+#include "window_keys.h"
 
 static const double WATCH_SECONDS = 0.5;  /* interval between checks of the files */
 static const double SIGNAL_SECONDS = 0.1; /* and between checks whether the context is cancelled */
@@ -28,11 +32,17 @@ typedef struct window {
     GLFWwindow *handle;
     hot_renderer *renderer;
     hot_overlay *overlay;
+    hot_controls *controls;  /* NULL: this build has no panel */
+    hot_controls_frame panel;
+    hot_backdrop backdrop;   /* the picture, drawn when it changes */
+    int samples, frames;     /* per pixel; frames that the panel still needs to settle */
+    char under_pointer[256], said[600];
     hot_input input;
     double pointer[2];      /* pixels, at the last move event; negative: none yet */
     double ratio;           /* pixel_ratio as set by the user, without the content scale */
     int redraw;             /* 1: the picture is out of date */
     int pick_reported;          /* a voxel was clicked before */
+    GLFWcursor *cursor;
     int windowed[4];        /* position and size before full screen */
     double check_at;        /* time of the next check of the files */
     double retry_seconds;        /* seconds until unreadable files are tried again */
@@ -142,56 +152,162 @@ static void handle_requests(window *view, unsigned requests)
         glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
 }
 
-/* ---- GLFW's events --------------------------------------------------------------------------------------- */
+/* ---- The panel -------------------------------------------------------------------------------------------- */
 
-/* Shift and Ctrl; -1 with other modifiers, which belong to the desktop. */
-static int modifiers_of(int mods)
+enum { SETTLING = 6 /* frames after an event: Dear ImGui lays some widgets out in the next frame */ };
+
+/* Fits the picture next to the panel. */
+static void fit_picture(window *view)
 {
-    if (mods & (GLFW_MOD_ALT | GLFW_MOD_SUPER))
-        return -1;
-    return (mods & GLFW_MOD_SHIFT ? HOT_WITH_SHIFT : 0) | (mods & GLFW_MOD_CONTROL ? HOT_WITH_CTRL : 0);
+    int width, height;
+    glfwGetFramebufferSize(view->handle, &width, &height);
+    view->input.width = width - hot_controls_width(view->controls, view->state, width);
+    view->input.height = height;
+    view->state->show_hint = !view->controls ? 1 : view->input.width == width ? 2 : 0;
+    view->redraw = 1;
 }
 
-/* A non-printing key, or a letter of the user's keyboard layout; 0 for other keys, which arrive as characters. */
-static int key_of(int key, int scancode, int modifiers)
+/* Whether the panel is shown: hidden, it draws no frames, and its answers to events are out of date. */
+static int has_panel(const window *view)
 {
-    static const struct { int glfw, ours;
-    } table[] = {
-        {GLFW_KEY_UP, HOT_KEY_UP},         {GLFW_KEY_DOWN, HOT_KEY_DOWN},       {GLFW_KEY_LEFT, HOT_KEY_LEFT},
-        {GLFW_KEY_RIGHT, HOT_KEY_RIGHT},   {GLFW_KEY_PAGE_UP, HOT_KEY_PAGE_UP}, {GLFW_KEY_PAGE_DOWN, HOT_KEY_PAGE_DOWN},
-        {GLFW_KEY_ESCAPE, HOT_KEY_ESCAPE}, {GLFW_KEY_F1, HOT_KEY_F1},           {GLFW_KEY_F2, HOT_KEY_F2},
-        {GLFW_KEY_F3, HOT_KEY_F3},         {GLFW_KEY_F11, HOT_KEY_F11},         {GLFW_KEY_SPACE, ' '}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (table[i].glfw == key)
-            return table[i].ours;
-    const char *name = glfwGetKeyName(key, scancode);
-    const int printed = name && name[0] && !name[1] ? name[0] : 0;
-    if (printed >= 'a' && printed <= 'z')
-        return printed - 'a' + 'A';
-    if (modifiers & HOT_WITH_CTRL) { /* with Ctrl these keys send no character */
-        if (key == GLFW_KEY_KP_ADD || printed == '+' || printed == '=')
-            return '+';
-        if (key == GLFW_KEY_KP_SUBTRACT || printed == '-')
-            return '-';
+    int width, height;
+    glfwGetFramebufferSize(view->handle, &width, &height);
+    return hot_controls_width(view->controls, view->state, width) > 0;
+}
+
+/* Whether the pointer is over the panel; without Dear ImGui never. */
+static int is_over_panel(const window *view) { return has_panel(view) && view->pointer[0] >= view->input.width; }
+
+static void wake_panel(window *view) { view->frames = view->controls ? SETTLING : 0; }
+
+static void describe_pointer(window *view)
+{
+    hot_view_layout layout;
+    int voxel[3];
+    view->under_pointer[0] = '\0';
+    if (!view->controls || view->pointer[0] < 0 || is_over_panel(view))
+        return;
+    hot_view_lay_out(*view->scene, view->state, view->input.width, view->input.height, &layout);
+    const hot_viewport *viewport = hot_layout_at(&layout, view->pointer[0], view->pointer[1]);
+    if (viewport && hot_pick_voxel(*view->scene, view->state, viewport, view->pointer[0], view->pointer[1], voxel))
+        hot_pick_line(*view->scene, view->state, voxel, view->under_pointer, sizeof view->under_pointer);
+}
+
+/* Draws a picture of the size that the panel says, in this window's OpenGL context. */
+static hot_status save_picture(window *view)
+{
+    const hot_controls_frame *panel = &view->panel;
+    hot_pictures *pictures = NULL;
+    hot_view_state shown = *view->state;
+    shown.pixel_ratio = hot_picture_pixel_ratio(panel->width, panel->height);
+    shown.show_hint = shown.show_help = 0;
+    for (int d = 0; d < 3 && panel->white; d++)
+        shown.canvas[d] = 1;
+    hot_status status = hot_pictures_create_here(view->context, panel->width, panel->height, view->samples, &pictures);
+    if (status == HOT_OK) {
+        hot_pictures_set_dpi(pictures, panel->dpi);
+        status = hot_pictures_save(pictures, *view->scene, &shown, panel->picture);
     }
-    /* keyboards without Latin letters: by position */
-    return !printed && key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? key - GLFW_KEY_A + 'A' : 0;
+    hot_pictures_destroy(&pictures);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    return status;
 }
+
+static hot_status load_state(window *view)
+{
+    hot_view_state read = *view->state;
+    hot_status status = hot_view_state_load(view->context, view->panel.file, &read);
+    if (status == HOT_OK)
+        status = hot_view_state_resolve(view->context, *view->scene, &read);
+    if (status != HOT_OK)
+        return status;
+    read.pixel_ratio = view->state->pixel_ratio; /* of this screen */
+    *view->state = read;
+    return HOT_OK;
+}
+
+static hot_status copy_command(window *view)
+{
+    char *text = NULL;
+    const hot_status status = hot_view_command_line(*view->scene, view->state, view->options->mask, &text);
+    if (status == HOT_OK)
+        glfwSetClipboardString(view->handle, text);
+    hot_context_free((*view->scene)->context, text);
+    return status;
+}
+
+/* Handles a request of a button; the panel shows the result. */
+static void answer_panel(window *view, hot_controls_request request)
+{
+    hot_status status = HOT_OK;
+    hot_view_state kept = *view->state;
+    const char *said = "";
+    switch (request) {
+    case HOT_CONTROLS_NOTHING: return;
+    case HOT_CONTROLS_SAVE_PICTURE: status = save_picture(view), said = view->panel.picture; break;
+    case HOT_CONTROLS_SAVE_STATE:
+        kept.pixel_ratio = view->ratio; /* without this screen's scale */
+        status = hot_view_state_save(view->context, view->panel.file, &kept), said = view->panel.file;
+        break;
+    case HOT_CONTROLS_LOAD_STATE: status = load_state(view), said = view->panel.file; break;
+    case HOT_CONTROLS_COPY_COMMAND: status = copy_command(view), said = "the command"; break;
+    }
+    static const char *const done[] = {"", "wrote", "wrote", "read", "copied"};
+    if (status == HOT_OK)
+        snprintf(view->said, sizeof view->said, "%s %s", done[request], said);
+    else
+        snprintf(view->said, sizeof view->said, "%s", hot_context_message(view->context));
+    view->redraw = 1;
+    wake_panel(view);
+}
+
+static void draw_panel(window *view)
+{
+    hot_view_state before = *view->state;
+    view->panel.scene = *view->scene;
+    view->panel.state = view->state;
+    describe_pointer(view);
+    view->panel.pointer = view->pointer;
+    view->panel.under_pointer = view->under_pointer;
+    view->panel.said = view->said;
+    const hot_controls_request request = hot_controls_draw(view->controls, &view->panel);
+    answer_panel(view, request);
+    if (memcmp(&before, view->state, sizeof before) == 0)
+        return;
+    wake_panel(view);
+    fit_picture(view);
+}
+
+static void draw(window *view);
+
+/* ---- GLFW's events --------------------------------------------------------------------------------------- */
 
 static void on_key(GLFWwindow *handle, int key, int scancode, int action, int mods)
 {
     window *view = glfwGetWindowUserPointer(handle);
-    const int modifiers = modifiers_of(mods);
-    const int ours = modifiers >= 0 && action != GLFW_RELEASE ? key_of(key, scancode, modifiers) : 0;
+    wake_panel(view);
+    if (view->controls && hot_controls_key(view->controls, key, scancode, action, mods) && has_panel(view)) {
+        if (action == GLFW_PRESS) /* typed into a field: Dear ImGui sees a key only if it is down during a frame */
+            draw(view);
+        return;
+    }
+    const int modifiers = hot_window_modifiers(mods);
+    const int ours = modifiers >= 0 && action != GLFW_RELEASE ? hot_window_key(key, scancode, modifiers) : 0;
     if (!ours)
         return;
     view->redraw |= hot_overlay_set_message(view->overlay, NULL); /* a key press dismisses the message */
+    const int panel = view->state->show_panel;
     handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, ours, modifiers));
+    if (panel != view->state->show_panel)
+        fit_picture(view);
 }
 
 static void on_character(GLFWwindow *handle, unsigned int code)
 {
     window *view = glfwGetWindowUserPointer(handle);
+    wake_panel(view);
+    if (view->controls && hot_controls_character(view->controls, code) && has_panel(view))
+        return;
     const int letter = (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == ' ';
     if (!letter && code < 0x110000) /* letters arrive as keys */
         handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
@@ -213,18 +329,31 @@ static void on_move(GLFWwindow *handle, double x, double y)
 {
     window *view = glfwGetWindowUserPointer(handle);
     to_pixels(handle, &x, &y);
+    const int was_over = is_over_panel(view);
     view->pointer[0] = x;
     view->pointer[1] = y;
+    wake_panel(view);
+    if (is_over_panel(view) != was_over)
+        glfwSetCursor(handle, is_over_panel(view) ? NULL : view->cursor);
     handle_requests(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
 }
 
 static void on_button(GLFWwindow *handle, int button, int action, int mods)
 {
     window *view = glfwGetWindowUserPointer(handle);
-    const int modifiers = modifiers_of(mods);
+    const int modifiers = hot_window_modifiers(mods);
     const int ours = button == GLFW_MOUSE_BUTTON_LEFT     ? HOT_BUTTON_LEFT
                      : button == GLFW_MOUSE_BUTTON_RIGHT  ? HOT_BUTTON_RIGHT
                      : button == GLFW_MOUSE_BUTTON_MIDDLE ? HOT_BUTTON_MIDDLE : 0;
+    wake_panel(view);
+    if (view->controls) {
+        const int used = hot_controls_button(view->controls, button, action, mods);
+        const int here = has_panel(view) && (used || is_over_panel(view));
+        if (here) /* Dear ImGui sees a button as it is during a frame */
+            draw(view);
+        if (action == GLFW_PRESS && here)
+            return;
+    }
     if (!ours || (modifiers < 0 && action == GLFW_PRESS))
         return;
     /* Use the position of the last move event, not the current one: after a slow picture the pointer may have moved on,
@@ -244,7 +373,12 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
     window *view = glfwGetWindowUserPointer(handle);
     const int ctrl = glfwGetKey(handle, GLFW_KEY_LEFT_CONTROL) == GLFW_PRESS ||
                      glfwGetKey(handle, GLFW_KEY_RIGHT_CONTROL) == GLFW_PRESS;
-    (void)across;
+    wake_panel(view);
+    if (view->controls) {
+        hot_controls_wheel(view->controls, across, up);
+        if (is_over_panel(view))
+            return;
+    }
     handle_requests(view, hot_input_wheel(&view->input, *view->scene, view->state, up, ctrl ? HOT_WITH_CTRL : 0));
 }
 
@@ -264,10 +398,25 @@ static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer
 
 static void on_resize(GLFWwindow *handle, int width, int height)
 {
+    (void)width, (void)height;
+    fit_picture(glfwGetWindowUserPointer(handle));
+}
+
+static void on_focus(GLFWwindow *handle, int focused)
+{
     window *view = glfwGetWindowUserPointer(handle);
-    view->input.width = width;
-    view->input.height = height;
-    view->redraw = 1;
+    if (view->controls)
+        hot_controls_focus(view->controls, focused);
+}
+
+static void on_enter(GLFWwindow *handle, int entered)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    if (view->controls)
+        hot_controls_enter(view->controls, handle, entered);
+    if (!entered) /* nothing is under the pointer */
+        view->pointer[0] = view->pointer[1] = -1;
+    wake_panel(view);
 }
 
 static void on_scale(GLFWwindow *handle, float x, float y)
@@ -280,22 +429,44 @@ static void on_scale(GLFWwindow *handle, float x, float y)
 
 /* ---- Pictures -------------------------------------------------------------------------------------------- */
 
-static void draw(window *view)
+static void draw_picture(window *view)
 {
     const hot_overlay_mesh *mesh;
     const int width = view->input.width, height = view->input.height;
     view->redraw = 0;
-    if (width < 1 || height < 1) /* iconified */
-        return;
     hot_view_state shown = *view->state;
     shown.transparent = 0; /* the canvas's colour stays in the window */
-    view->status = hot_overlay_build(view->overlay, *view->scene, &shown, width, height, &mesh);
+    view->status = hot_backdrop_bind(view->context, &view->backdrop, width, height, view->samples);
+    if (view->status == HOT_OK)
+        view->status = hot_overlay_build(view->overlay, *view->scene, &shown, width, height, &mesh);
     if (view->status == HOT_OK)
         view->status = hot_renderer_draw(view->renderer, *view->scene, &shown, width, height, mesh);
+    if (view->status == HOT_OK)
+        view->dump.pictures++;
+}
+
+/* The picture, if it has changed, and the panel. */
+static void draw(window *view)
+{
+    int width, height;
+    glfwGetFramebufferSize(view->handle, &width, &height);
+    view->frames -= view->frames > 0;
+    if (view->input.width < 1 || view->input.height < 1) { /* iconified */
+        view->redraw = view->frames = 0;
+        return;
+    }
+    if (view->redraw)
+        draw_picture(view);
     if (view->status != HOT_OK)
         return;
+    hot_backdrop_show(&view->backdrop);
+    if (hot_controls_width(view->controls, view->state, width)) {
+        glViewport(0, 0, width, height);
+        draw_panel(view);
+    } else {
+        view->frames = 0;
+    }
     glfwSwapBuffers(view->handle);
-    view->dump.pictures++;
 }
 
 /* Window icon: the ball of direction colours. */
@@ -339,30 +510,27 @@ static hot_status open_window(window *view)
     glfwWindowHint(GLFW_DEPTH_BITS, 24);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "hotfiber-view");
-    /* preferred: 4 samples per pixel, and OpenGL 4.3 for compute shaders; OpenGL 3.3 is sufficient */
-    for (int attempt = 0; attempt < 4 && !view->handle; attempt++) {
-        const int samples = attempt < 2 ? 4 : 0, modern = attempt % 2 == 0;
-        glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, modern ? 4 : 3);
+    /* preferred: OpenGL 4.3 for compute shaders; OpenGL 3.3 is sufficient */
+    for (int attempt = 0; attempt < 2 && !view->handle; attempt++) {
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, attempt ? 3 : 4);
         glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
-        glfwWindowHint(GLFW_SAMPLES, samples);
         view->handle = glfwCreateWindow(options->width, options->height, title, NULL, NULL);
-        if (!view->handle)
-            continue;
-        glfwMakeContextCurrent(view->handle);
-        if (samples && hot_render_in_software()) { /* in software, 4 samples take 4 times as long */
-            glfwDestroyWindow(view->handle);
-            view->handle = NULL;
-        }
     }
     if (!view->handle)
         return fail_without_window(view->context, "cannot open a window with OpenGL 3.3");
+    glfwMakeContextCurrent(view->handle);
+    view->samples = hot_render_in_software() ? 1 : 4; /* in software, 4 samples take 4 times as long */
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(view->handle, 200, 150, GLFW_DONT_CARE, GLFW_DONT_CARE);
     set_icon(view->handle);
     glfwSetWindowUserPointer(view->handle, view);
-    glfwGetFramebufferSize(view->handle, &view->input.width, &view->input.height);
     glfwGetWindowContentScale(view->handle, &scale_x, &scale_y);
     on_scale(view->handle, scale_x, scale_y);
+    view->controls = hot_controls_create(view->handle, view->state->pixel_ratio);
+    fit_picture(view);
+    wake_panel(view);
+    glfwSetWindowFocusCallback(view->handle, on_focus);
+    glfwSetCursorEnterCallback(view->handle, on_enter);
     glfwSetKeyCallback(view->handle, on_key);
     glfwSetCharCallback(view->handle, on_character);
     glfwSetCursorPosCallback(view->handle, on_move);
@@ -391,7 +559,10 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
 {
     window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
                    .redraw = 1, .retry_seconds = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
-    GLFWcursor *cursor = NULL;
+    snprintf(view.panel.picture, sizeof view.panel.picture, "picture.png");
+    snprintf(view.panel.file, sizeof view.panel.file, "view.txt");
+    view.panel.width = options->width;
+    view.panel.height = options->height;
     avoid_wayland();
     if (!glfwInit())
         return fail_without_window(context, "no display to open a window on");
@@ -401,28 +572,38 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
     if (status == HOT_OK)
         status = hot_overlay_create(context, &view.overlay);
     if (status == HOT_OK) {
-        cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
-        glfwSetCursor(view.handle, cursor);
+        view.cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
+        glfwSetCursor(view.handle, view.cursor);
     }
     while (status == HOT_OK && !glfwWindowShouldClose(view.handle)) {
-        if (view.redraw)
+        if (view.redraw || view.frames)
             draw(&view);
         status = view.status;
         if (status == HOT_OK && options->dump)
-            status = hot_window_dump_write(context, options->dump, &view.dump, *scene, state, &view.input);
-        glfwWaitEventsTimeout(SIGNAL_SECONDS);
+            status = hot_window_dump_write(context, options->dump, &view.dump, *scene, state, &view.input,
+                                           view.controls);
+        if (view.redraw || view.frames)
+            glfwPollEvents();
+        else
+            glfwWaitEventsTimeout(SIGNAL_SECONDS);
+        if (status != HOT_OK)
+            break;
         status = hot_context_check(context, "showing the window"); /* Ctrl-C, SIGTERM */
         if (status == HOT_OK)
             watch_files(&view);
     }
+    hot_controls_destroy(view.controls);
+    if (view.handle)
+        hot_backdrop_free(&view.backdrop);
     if (view.renderer)
         hot_renderer_destroy(&view.renderer);
     hot_overlay_destroy(&view.overlay);
-    if (cursor)
-        glfwDestroyCursor(cursor);
+    if (view.cursor)
+        glfwDestroyCursor(view.cursor);
     if (view.handle)
         glfwDestroyWindow(view.handle);
     glfwTerminate();
     state->pixel_ratio = view.ratio;
+    state->show_hint = 0;
     return status;
 }

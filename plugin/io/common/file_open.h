@@ -20,7 +20,7 @@ enum { HOT_DATA_NAMES_MAX = 32 << 20 };
 
 /* Opens for reading; fclose it. Reads of a pipe end, with an error, when the context is cancelled. Errors:
  * HOT_ERROR_FILE (not there, a folder, a device, HOT_FILE_FOUND: a pipe). */
-hot_status hot_file_open(hot_context *context, const char *path, hot_file_source source, FILE **file);
+HOT_API hot_status hot_file_open(hot_context *context, const char *path, hot_file_source source, FILE **file);
 
 /* Opens an existing regular file, not a link, for reading and writing in place. */
 hot_status hot_file_open_update(hot_context *context, const char *path, FILE **file);
