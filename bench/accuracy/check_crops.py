@@ -94,11 +94,11 @@ def try_set(name, folder, sizes, most, seed, every):
                 answers[answer] += 1
         if found:
             total = sum(answers.values())
+            share = {answer: count / total for answer, count in answers.items()}
             print("%-9s %-13s %3d crops: %.3f of the wrong tables found (least %.2f): right %.3f, tie %.3f, wrong "
-                  "%.3f; right ones faulted: %d" % (name, " x ".join(map(str, size)), len(found), np.mean(found),
-                                                    min(found),
-                                              answers["right"] / total, answers["tie"] / total,
-                                              answers["wrong"] / total, faulted), flush=True)
+                  "%.3f; right ones faulted: %d" % (
+                      name, " x ".join(map(str, size)), len(found), np.mean(found), min(found), share["right"],
+                      share["tie"], share["wrong"], faulted), flush=True)
 
 
 def main():

@@ -17,7 +17,7 @@
 enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */
 static const double foreign = 0.1, foreign_z = 15; /* directions of others: of what right ones gain; deviations */
-static const double foreign_wide = 0.2, foreign_near = 3; /* or of those, within what chance makes of permuted ones */
+static const double foreign_mended = 0.2; /* the same after rows that seemed exchanged were put in order */
 static const double dark_slices = 0.03; /* with more of them directions may explain little for that */
 static const double main_step = 0.7; /* the share of the first step in the gain of several, to be the explanation */
 static const double odd_level = 2.5, odd_cosine = 0.75; /* of a volume against what the others predict */
@@ -344,9 +344,9 @@ static void say_moved(const hot_rows *rows, const size_t *order, int explained, 
 }
 
 /* Whether directions that gain this much, z standard deviations above permuted ones, are those of other volumes: right
- * ones would gain far more. near: standard deviations that chance may make of them. *dark: share of slices that lost
- * signal, with many of which nothing can be told; NULL where b-values are in doubt, which make slices dark, too. */
-static hot_status are_foreign(const hot_rows *rows, const size_t *order, double gain, double z, double near, int *are,
+ * ones would gain far more than this share of it. *dark: share of slices that lost signal, with many of which nothing
+ * can be told; NULL where b-values are in doubt, which make slices dark, too. */
+static hot_status are_foreign(const hot_rows *rows, const size_t *order, double gain, double z, double share, int *are,
                               double *dark)
 {
     double sensitivity, limit;
@@ -354,7 +354,7 @@ static hot_status are_foreign(const hot_rows *rows, const size_t *order, double 
     if (status == HOT_OK && dark)
         status = hot_rows_dark_slices(rows, order, dark);
     *are = status == HOT_OK && sensitivity > limit && (!dark || *dark < dark_slices) &&
-           ((gain < foreign * sensitivity && z < foreign_z) || (gain < foreign_wide * sensitivity && z < near));
+           gain < share * sensitivity && z < foreign_z;
     return status;
 }
 
@@ -364,7 +364,7 @@ static hot_status judge_directions(const hot_rows *rows, const size_t *order, in
 {
     double dark = 0;
     int are;
-    hot_status status = are_foreign(rows, order, result->gain, result->z, foreign_near, &are, &dark);
+    hot_status status = are_foreign(rows, order, result->gain, result->z, foreign, &are, &dark);
     if (are) {
         say(text, "these directions do not belong to these volumes: permuted at random they explain the signals as "
             "well");
@@ -400,7 +400,7 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
     int certain = steps > 0 && is_certain(rows, step, steps, ended, explained), are_others = 0;
     double dark = 0;
     if (certain && !explained) /* mended, and are the directions those of the volumes then? */
-        status = are_foreign(rows, order, after, after / deviation, foreign_z, &are_others, NULL);
+        status = are_foreign(rows, order, after, after / deviation, foreign_mended, &are_others, NULL);
     else if (steps > SURE_STEPS && !explained)
         status = hot_rows_dark_slices(rows, order, &dark);
     certain = certain && !are_others;

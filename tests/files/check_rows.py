@@ -181,12 +181,20 @@ if os.path.isdir(os.path.join(DATA, "human_2shell")):
     check("volume 50 is called b=2000 and is as bright as b=0; 51 the other way round" in told["text"] or
           "volume 51 is called b=0 and is as dark as b=2000; 50 the other way round" in told["text"], told["text"])
     mended("human, two of them", changed([50, 51, 63, 64], [51, 50, 64, 63]), **about)
+    late = np.array([36, 50, 63, 76, 89, 102])  # row 37 has b=0, too, and stays
+    mended("human, six of them, one before another", changed(np.r_[late - 1, late], np.r_[late, late - 1]), **about)
     ask("human, sorted", True, ["sorted by b"], rows=np.argsort(b, kind="stable"), **about)
     shuffled = every.copy()
     for value in (1000, 2000):
         where = np.flatnonzero(np.abs(b - value) < 50)
         shuffled[where] = random.permutation(where)
     ask("human, permuted within shells", True, ["do not belong to these volumes"], rows=shuffled, **about)
+    if os.path.exists(os.path.join(DATA, "mrtrix_msmt_roi")):
+        # b=0 volumes in their places again explain nothing: the directions of the other rows are in another order, too.
+        roi = os.path.join(DATA, "mrtrix_msmt_roi/mrtrix_msmt_roi")
+        values, vectors, part = np.loadtxt(roi + ".bval"), np.loadtxt(roi + ".bvec"), nib.load(roi + ".nii.gz")
+        ask("roi, sorted", True, ["sorted by b"], rows=np.argsort(values, kind="stable"), values=values,
+            vectors=vectors, data=np.asarray(part.dataobj), affine=part.affine)
     np.savetxt("flipped.bvec", np.diag([1, -1, 1]) @ g)
     done = hot("check", real + ".nii.gz", "--bvec", "flipped.bvec")
     last = done.stdout.decode().strip().splitlines()[-1]
