@@ -367,6 +367,7 @@ static void test_eroded(void)
             CHECK(thin_notes == thin, "erode %d, thin %d: %d notes", erode[e], thin, thin_notes);
         }
         CHECK(thin || memcmp(voxels[0], voxels[1], sizeof *voxels) == 0, "0 is 3");
+        CHECK(all[2] > all[3] && all[3] > 0, "none: %zu voxels, by one: %zu", all[2], all[3]);
         CHECK(all[2] > all[thin ? 1 : 0], "none: %zu voxels, by three: %zu", all[2], all[1]);
         hot_response *four[3];
         CHECK(hot_response_estimate_tissues(context, hot_phantom_dwi(made), mask, 4, HOT_ZERO, four, NULL) == HOT_OK &&

@@ -11,7 +11,7 @@ typedef struct hot_run_options {
     const char *bval, *bvec; /* for NIfTI; NULL = next to it */
     const char *mask;     /* mask file; NULL = estimated */
     const char *response; /* response file; NULL = estimated */
-    double axial_diffusivity, radial_diffusivity; /* fod: > 0: response from them (mm^2/s), the axial one the larger */
+    double axial_diffusivity, radial_diffusivity; /* fod, > 0: response from them, mm^2/s; the axial one is larger */
     const char *output;   /* directory to make */
     int force;            /* replace the result of an earlier run */
     /* Options of the steps; NULL = defaults. Read only during the call. A response in memory goes into
@@ -106,12 +106,12 @@ typedef struct hot_run_fields {
  * the options name, and writes none. To run on arrays, make a hot_dwi with hot_dwi_create, call this, and get the
  * results with hot_fiber_field_peaks, hot_fiber_field_counts, hot_tensor_field_values and hot_mask_bytes. dwi: not
  * changed; volumes without a signal (zeros or NaN in all of the head) are left out, with a warning. options: input,
- * bval, bvec, output and force are not used, and of outputs only the names are checked; NULL = defaults. fields: filled,
- * the caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL. Errors: HOT_ERROR_ARGUMENT,
- * HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre), HOT_ERROR_FILE and
- * HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED
- * (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with its own context; they
- * may share a hot_dwi. */
+ * bval, bvec, output and force are not used, and of outputs only the names are checked; NULL = defaults. fields:
+ * filled, the caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL. Errors:
+ * HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre),
+ * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with its
+ * own context; they may share a hot_dwi. */
 HOT_API hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
                                    hot_run_fields *fields, hot_run_result *result);
 HOT_API void hot_run_fields_free(hot_run_fields *fields);
