@@ -1,10 +1,21 @@
-"""README's first screen, on the scan of its picture: the commands end well and print what it shows, times aside; and it
-keeps its size."""
+"""README's first screen, on the scan of its picture: the commands end well and print what it shows, times aside;
+and it keeps its size."""
 import re
 import shlex
 import shutil
 
 from cli import *
+
+NUMBER = r"\d+(?:\.\d+)?"
+
+
+def is_same(line, other):
+    """But for what processors round differently: single voxels get another number of fibres."""
+    if re.sub(r" +" + NUMBER, "#", line) != re.sub(r" +" + NUMBER, "#", other):
+        return False
+    return all(abs(float(a) - float(b)) <= max(10, .01 * float(b)) if "." not in a else abs(float(a) - float(b)) < .15
+               for a, b in zip(re.findall(NUMBER, line), re.findall(NUMBER, other)))
+
 
 text = open(os.path.join(os.environ["HOT_SOURCE"], "README.md"), encoding="utf-8").read()
 check(text.count("\n") <= 160, f"at most 160 lines, not {text.count(chr(10))}")
@@ -30,6 +41,6 @@ for words, shown in calls:
         line = line[4:]
         if " time " in line:
             continue
-        check(line in said, f"hotfiber {words}: prints '{line}', not {said}")
+        check(any(is_same(line, other) for other in said), f"hotfiber {words}: prints '{line}', not {said}")
 check(os.path.getsize("coronal.png") > 5000, "a picture")
 end()

@@ -119,7 +119,7 @@ check(tree() == before, "Ctrl-C leaves nothing")
 status, shown = at_terminal(["fit", "-i", "dwi.nrrd", "--quiet"])
 check(status == 1 and "terminal" in shown and "NRRD0" not in shown, f"no NRRD on the terminal: {status} {shown[:200]}")
 status, shown = at_terminal(["fit"])
-check(status == 2 and "-i FILE is needed" in shown, f"-i forgotten: {status} {shown[:200]}")
+check(status == 2 and "an input is needed" in shown, f"-i forgotten: {status} {shown[:200]}")
 with open("piped.nrrd", "wb") as file:
     status, shown = at_terminal(["fit", "-i", "dwi.nrrd", "--model", "adc", "--order", 4], stdout=file)
 check(status == 0 and open("piped.nrrd", "rb").read(4) == b"NRRD", "a file instead of the terminal")

@@ -6,12 +6,10 @@
 #include <GLFW/glfw3.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "input/input.h"
 #include "overlay/overlay.h"
-#include "scene/color.h"
 #include "scene/pick.h"
 #include "scene/scene_open.h"
 #include "scene/state_file.h"
@@ -20,6 +18,7 @@
 #include "render/picture.h"
 #include "window_dump.h"
 #include "window_keys.h"
+#include "window_system.h"
 
 static const double WATCH_SECONDS = 0.5;  /* interval between checks of the files */
 static const double SIGNAL_SECONDS = 0.1; /* and between checks whether the context is cancelled */
@@ -469,26 +468,6 @@ static void draw(window *view)
     glfwSwapBuffers(view->handle);
 }
 
-/* Window icon: the ball of direction colours. */
-static void set_icon(GLFWwindow *handle)
-{
-    enum { SIDE = 64 };
-    unsigned char pixels[SIDE * SIDE * 4];
-    for (int row = 0; row < SIDE; row++)
-        for (int column = 0; column < SIDE; column++) {
-            unsigned char *pixel = pixels + 4 * (row * SIDE + column);
-            const double x = (column + 0.5 - SIDE / 2.) / (SIDE / 2. - 1),
-                         y = (row + 0.5 - SIDE / 2.) / (SIDE / 2. - 1);
-            const double away = sqrt(x * x + y * y);
-            double rgb[3];
-            hot_color_direction((const double[3]){x, y, sqrt(fmax(0, 1 - away * away))}, rgb);
-            for (int c = 0; c < 3; c++)
-                pixel[c] = (unsigned char)lround(255 * rgb[c]);
-            pixel[3] = (unsigned char)lround(255 * fmin(fmax((1 - away) * SIDE / 2., 0), 1)); /* antialiased edge */
-        }
-    glfwSetWindowIcon(handle, 1, &(const GLFWimage){SIDE, SIDE, pixels});
-}
-
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
 static hot_status fail_without_window(hot_context *context, const char *what)
@@ -522,7 +501,7 @@ static hot_status open_window(window *view)
     view->samples = hot_render_in_software() ? 1 : 4; /* in software, 4 samples take 4 times as long */
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(view->handle, 200, 150, GLFW_DONT_CARE, GLFW_DONT_CARE);
-    set_icon(view->handle);
+    hot_window_set_icon(view->handle);
     glfwSetWindowUserPointer(view->handle, view);
     glfwGetWindowContentScale(view->handle, &scale_x, &scale_y);
     on_scale(view->handle, scale_x, scale_y);
@@ -543,17 +522,6 @@ static hot_status open_window(window *view)
     return HOT_OK;
 }
 
-/* GLFW 3.4 tries Wayland first, whose library prints an extra error without XDG_RUNTIME_DIR. The
- * numbers are GLFW_PLATFORM and GLFW_PLATFORM_X11 of its header, which may be older than the loaded library. */
-static void avoid_wayland(void)
-{
-    const char *place = getenv("XDG_RUNTIME_DIR");
-    int major, minor, revision;
-    glfwGetVersion(&major, &minor, &revision);
-    if ((major > 3 || (major == 3 && minor >= 4)) && !(place && place[0] == '/'))
-        glfwInitHint(0x00050003, 0x00060004);
-}
-
 hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
                           const hot_window_options *options)
 {
@@ -563,7 +531,7 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
     snprintf(view.panel.file, sizeof view.panel.file, "view.txt");
     view.panel.width = options->width;
     view.panel.height = options->height;
-    avoid_wayland();
+    hot_window_avoid_wayland();
     if (!glfwInit())
         return fail_without_window(context, "no display to open a window on");
     hot_status status = open_window(&view);

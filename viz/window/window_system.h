@@ -1,0 +1,14 @@
+/* The window and the desktop that it is on. */
+#ifndef HOT_VIZ_WINDOW_SYSTEM_H
+#define HOT_VIZ_WINDOW_SYSTEM_H
+
+#include <GLFW/glfw3.h>
+
+/* The window's icon: the ball of direction colours. */
+void hot_window_set_icon(GLFWwindow *handle);
+
+/* Before glfwInit: GLFW 3.4 tries Wayland first, whose library prints an error of its own where there is no
+ * XDG_RUNTIME_DIR. */
+void hot_window_avoid_wayland(void);
+
+#endif
