@@ -338,7 +338,7 @@ static void say_moved(const hot_rows *rows, const size_t *order, int explained, 
     for (size_t r = 0; r < rows->volumes; r++)
         if (order[r] != r && moved++ < 8)
             say(text, "%s%zu", moved > 1 ? ", " : "", rows->number[r]);
-    say(text, " (%zu in all): their rows are in another order", moved);
+    say(text, " (%zu in all): their rows are in another order, or those of other volumes", moved);
     say(remedy, "%suse the table that belongs to these volumes", remedy->length ? "; " : "");
     result->verdict = explained ? HOT_CHECK_ROWS_VOLUMES : HOT_CHECK_ROWS_ORDER;
 }

@@ -215,6 +215,7 @@ typedef struct slice_plan {
     size_t size[3], step[3]; /* of a slice, and from slice to slice */
     uint8_t *slice;
     size_t *first;
+    double least; /* mean signal at low b of a hole that is tissue */
 } slice_plan;
 
 static size_t place_in(const slice_plan *plan, size_t k, size_t n)
@@ -222,8 +223,8 @@ static size_t place_in(const slice_plan *plan, size_t k, size_t n)
     return n % plan->size[0] * plan->step[0] + n / plan->size[0] * plan->step[1] + k * plan->step[2];
 }
 
-/* Fills the holes of a slice that lose signal by diffusion, as tissue does and air does not. filled: counts the voxels.
- * Without signals all holes are counted and none is filled. */
+/* Fills the holes of a slice that lose signal by diffusion, as tissue does and air does not, unless they are far darker
+ * than the mask. filled: counts the voxels. Without signals all holes are counted and none is filled. */
 static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low, const float *high, uint8_t *bytes,
                              size_t *filled)
 {
@@ -233,7 +234,7 @@ static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low,
         plan->slice[n] = bytes[place_in(plan, k, n)];
     hot_status status = find_sets(plan->context, size, plan->slice, 0, plan->first, &runs);
     const size_t count = status == HOT_OK ? plan->first[ny] : 0;
-    double (*sums)[2] = hot_context_calloc(plan->context, count + 1, sizeof *sums); /* of low and high, by set */
+    double (*sums)[3] = hot_context_calloc(plan->context, count + 1, sizeof *sums); /* of low, high, voxels, by set */
     if (status == HOT_OK && !sums)
         status = HOT_ERROR_MEMORY;
     for (size_t line = 0; line < ny && status == HOT_OK; line++)
@@ -241,6 +242,7 @@ static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low,
             double *sum = sums[first_of(runs, r)];
             if (line == 0 || line + 1 == ny || runs[r].from == line * nx || runs[r].to == (line + 1) * nx)
                 sum[1] = INFINITY; /* no hole */
+            sum[2] += (double)(runs[r].to - runs[r].from);
             for (size_t n = runs[r].from; low && n < runs[r].to; n++) {
                 sum[0] += (double)low[place_in(plan, k, n)];
                 sum[1] += (double)high[place_in(plan, k, n)];
@@ -248,7 +250,8 @@ static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low,
         }
     for (size_t r = 0; r < count && status == HOT_OK; r++) {
         const double *sum = sums[first_of(runs, r)];
-        const int is_filled = low ? sum[1] < (double)flat_ratio * sum[0] : sum[1] == 0;
+        const int is_tissue = sum[1] < (double)flat_ratio * sum[0] && sum[0] >= plan->least * sum[2];
+        const int is_filled = low ? is_tissue : sum[1] == 0;
         *filled += is_filled ? runs[r].to - runs[r].from : 0;
         for (size_t n = runs[r].from; low && is_filled && n < runs[r].to; n++)
             bytes[place_in(plan, k, n)] = 1;
@@ -256,6 +259,16 @@ static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low,
     hot_context_free(plan->context, sums);
     hot_context_free(plan->context, runs);
     return status;
+}
+
+static double mean_inside(const size_t size[3], const float *low, const uint8_t *bytes)
+{
+    double sum = 0;
+    size_t inside = 0;
+    for (size_t n = 0; n < size[0] * size[1] * size[2]; n++)
+        if (bytes[n])
+            sum += (double)low[n], inside++;
+    return inside ? sum / (double)inside : 0;
 }
 
 /* In a slab deep white matter, which is dark, may be open to the first or last slice, and in a volume to the horns of
@@ -267,7 +280,8 @@ static hot_status fill_slices(hot_context *context, const size_t size[3], const 
     const int across = size[2] <= size[0] && size[2] <= size[1] ? 2 : size[1] <= size[0] ? 1 : 0;
     const int a = across == 0, b = across == 2 ? 1 : 2;
     slice_plan plan = {.context = context, .size = {size[a], size[b], size[across]},
-                       .step = {steps[a], steps[b], steps[across]}};
+                       .step = {steps[a], steps[b], steps[across]},
+                       .least = low ? mean_inside(size, low, bytes) / 3 : 0};
     plan.slice = hot_context_alloc(context, size[a] * size[b], 1);
     plan.first = hot_context_alloc(context, size[b] + 1, sizeof *plan.first);
     hot_status status = plan.slice && plan.first ? HOT_OK : HOT_ERROR_MEMORY;

@@ -115,7 +115,8 @@ works("run", "-i", "dwi.nii.gz", "-o", "seed", *OUTPUTS, "--seed", 2)
 works("run", "-i", "dwi.nii.gz", "-o", "few", "--samples", 2, "--outputs", "nfibers",
       "--quiet")
 check(os.path.exists("few/bedpostx/merged_f3samples.nii.gz"), "--samples writes samples whatever else is wanted")
-files = [os.path.join(at, name)[4:] for at, _, names in os.walk("one") for name in names if not name.startswith("report.")]
+files = [os.path.join(at, name)[4:] for at, _, names in os.walk("one") for name in names
+         if not name.startswith("report.")]
 check(len([f for f in files if f.startswith("bedpostx/")]) == 22, f"{files}")
 for name in files:
     check(open(f"one/{name}", "rb").read() == open(f"two/{name}", "rb").read(), f"{name} depends on the threads")

@@ -125,17 +125,17 @@ for words in (["phantom", "--layout", "mixture", "--size", "4,4,2", "--seed", "2
     subprocess.run([HOT, *words, "--quiet"], check=True)
 CALLS = ("open", "openat", "write", "close", "fsync", "rename", "mkdir", "opendir", "fopen", "fread", "fwrite",
          "fclose", "read", "mmap", "malloc")
-command("run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--outputs", "all,maps", *model], CALLS)
+command("run", ["run", "--no_report", "-i", "../dwi.nii.gz", "-o", "result", "--outputs", "all,maps", *model], CALLS)
 command("run with a page", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--report", *model],
         ("fwrite", "fclose", "malloc", "finish"))
-command("paged run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--memory", "64k", *model],
+command("paged run", ["run", "--no_report", "-i", "../dwi.nii.gz", "-o", "result", "--memory", "64k", *model],
         ("open", "read", "pread", "pwrite", "write", "mmap", "malloc"))
-command("resumable run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--resume", *model],
+command("resumable run", ["run", "--no_report", "-i", "../dwi.nii.gz", "-o", "result", "--resume", *model],
         ("open", "openat", "mkdir", "write", "fopen", "fread", "fwrite", "fclose", "rename", "fsync", "malloc"),
         may_stay="./result.resume", again=True)
 command("learn", ["learn", "-i", "../dwi.nii.gz", "-o", "model.json", *model],
         ("open", "write", "close", "fsync", "rename", "malloc"), earlier=["model.json"])
-command("run with a model", ["run", "--learned", "../model.json", "-i", "../dwi.nii.gz", "-o", "result"],
+command("run with a model", ["run", "--no_report", "--learned", "../model.json", "-i", "../dwi.nii.gz", "-o", "result"],
         ("open", "fopen", "fread", "read", "malloc"))
 command("part", ["run", "-i", "../dwi.nii.gz", "-o", "parts", "--part", "1/2", "--learned", "../model.json"],
         ("open", "mkdir", "write", "fwrite", "fclose", "fsync", "rename", "malloc"))

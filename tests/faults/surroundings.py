@@ -44,7 +44,7 @@ shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
 works("phantom", "phantom", "--layout", "mixture", "--size", "8,8,6", "--seed", "3", "-o", "dwi.nii.gz")
-learns = ["run", "--device", "cpu", "-i", os.path.abspath("dwi.nii.gz"), "-o"]
+learns = ["run", "--no_report", "--device", "cpu", "-i", os.path.abspath("dwi.nii.gz"), "-o"]
 works("run", *learns, "whole")
 whole = content("whole")
 # Learning takes most of a run. Threads and memory are tested with it below; the rest uses learned priors.
@@ -98,7 +98,8 @@ shutil.copy("dwi.nii.gz", name + b".nii.gz")
 for ending in ("bval", "bvec"):
     if os.path.exists("dwi." + ending):
         shutil.copy("dwi." + ending, name + b"." + ending.encode())
-done = subprocess.run([HOT.encode(), b"run", b"-i", name + b".nii.gz", b"-o", name, b"--quiet", b"--device", b"cpu"],
+done = subprocess.run([HOT.encode(), b"run", b"--no_report", b"-i", name + b".nii.gz", b"-o", name, b"--quiet",
+                       b"--device", b"cpu"],
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 check(done.returncode == 0, "names that are no UTF-8: %s" % done.stderr)
 check(content(name) == {key.encode(): value for key, value in whole.items()}, "names that are no UTF-8: the same bytes")
@@ -130,9 +131,9 @@ def feed():
 
 feeder = threading.Thread(target=feed)
 feeder.start()
-works("a pipe as input", "run", "--device", "cpu", "-i", "pipe.nrrd", "-o", "piped")
+works("a pipe as input", "run", "--no_report", "--device", "cpu", "-i", "pipe.nrrd", "-o", "piped")
 feeder.join()
-works("from the same as a file", "run", "--device", "cpu", "-i", "plain.nrrd", "-o", "unpiped")
+works("from the same as a file", "run", "--no_report", "--device", "cpu", "-i", "plain.nrrd", "-o", "unpiped")
 check(content("piped") == content("unpiped"), "a pipe as input: the same bytes")
 fit = ["fit", "-i", "plain.nrrd", "-o", "out.nrrd", "--quiet", "--diffusivities", "1.7e-3,.3e-3"]
 os.mkfifo("out.nrrd")

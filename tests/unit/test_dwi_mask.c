@@ -112,7 +112,7 @@ static double with_cores(int i, int j, int k)
 {
     if (i < 4 || j < 4 || i >= NX - 4 || j >= NY - 4)
         return 0;
-    return within(&dark, i, j, k) ? 200 : within(&air, i, j, k) ? 10 : 1000;
+    return within(&dark, i, j, k) ? 400 : within(&air, i, j, k) ? 10 : 1000;
 }
 
 static double decay_of_cores(int i, int j, int k) { return within(&air, i, j, k) ? 1 : .4; }

@@ -28,7 +28,8 @@ typedef struct hot_check_table {
     char rows[16];             /* x, y and z of the right table in those of the one given: "x, -y, z" */
     int matrix[3][3];          /* the same as a matrix: right = matrix given */
     double z;                  /* how much likelier than the one given, in standard errors; 0 for the one given */
-    int told;                  /* 1: it and the one given can be told apart: |z| is beyond the limit */
+    int told;                  /* 1: it and the one given can be told apart: |z| is beyond the limit, and not because of
+                                  one kind of evidence alone */
 } hot_check_table;
 
 typedef struct hot_check_gradients {
@@ -66,7 +67,7 @@ typedef enum hot_check_rows_verdict {
                                   belong to the volumes */
     HOT_CHECK_ROWS_AGREE,      /* the rows explain the volumes */
     HOT_CHECK_ROWS_VOLUMES,    /* some volumes contradict their rows */
-    HOT_CHECK_ROWS_ORDER,      /* the rows are in another order than the volumes */
+    HOT_CHECK_ROWS_ORDER,      /* the rows are in another order than the volumes, or many belong to other volumes */
     HOT_CHECK_ROWS_FOREIGN     /* the directions do not belong to these volumes */
 } hot_check_rows_verdict;
 
