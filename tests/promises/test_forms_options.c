@@ -46,6 +46,7 @@ static void test_range(hot_context *context)
             CHECK(directions_of(context, 2e-4, starts, flat) == 0, "%zu starts: flat by less than 2e-4", starts);
             CHECK(directions_of(context, HOT_ZERO, starts, hardly) == 1, "%zu starts: hardly a maximum", starts);
             CHECK(directions_of(context, 0, starts, same) == 0, "%zu starts: all values are the same", starts);
+            CHECK(directions_of(context, HOT_ZERO, starts, same) == 1, "%zu starts: all the same, no bound", starts);
         }
 }
 

@@ -16,7 +16,8 @@ typedef struct hot_directions_options {
                            HOT_ZERO = none */
     double min_angle;   /* degrees: of two maxima closer than this the lower is dropped; 0 = 15; HOT_ZERO = no test */
     double min_relative_range; /* a form with max - min below this fraction of |max| counts as isotropic and has no
-                                  direction; 0 = 1e-4; HOT_ZERO = only one whose values are all the same */
+                                  direction; 0 = 1e-4; HOT_ZERO = none does: one whose values are all the
+                                  same has a direction, which rounding decides */
     size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid: of
                            maxima closer than its points the lower ones may be missed (with threshold and min_angle
                            HOT_ZERO in 6, 21 and 49 of 1,000 random tensors of order 4, 6 and 8, never the largest), and

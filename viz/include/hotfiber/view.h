@@ -43,8 +43,8 @@ typedef struct hot_view_options {
 /* Opens a window and returns when it is closed, or writes one picture if options->screenshot is set. Fields are copied
  * only to the graphics card and must not change during the call. options may be NULL. Example:
  * viz/window/example_view.c.
- * Errors: HOT_ERROR_ARGUMENT (no tensors or fibers, different grids, an invalid setting), HOT_ERROR_DEVICE (no display,
- * no OpenGL 3.3), HOT_ERROR_FILE, HOT_ERROR_MEMORY.
+ * Errors: HOT_ERROR_ARGUMENT (no tensors or fibers, an invalid setting), HOT_ERROR_DATA (different grids),
+ * HOT_ERROR_DEVICE (no display, no OpenGL 3.3), HOT_ERROR_FILE, HOT_ERROR_MEMORY.
  * Threads: windows need the main thread, as window systems require; pictures may be drawn by any thread. */
 HOT_API hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, const hot_view_options *options);
 
