@@ -105,14 +105,16 @@ static void test_pieces(hot_context *context)
     hot_mask_destroy(&mask);
 }
 
-/* Through all slices a core of dark tissue, and one of air. */
-static const box dark = {{10, 10, 0}, {16, 16, NZ}}, air = {{24, 10, 0}, {30, 16, NZ}};
+/* Through all slices a core of dark tissue, one as bright that keeps its signal at high b, as air does, and one that
+ * loses it but is far darker, as the water between the bundles of FiberCup. */
+static const box dark = {{10, 10, 0}, {16, 16, NZ}}, air = {{24, 10, 0}, {30, 16, NZ}},
+                 gap = {{10, 24, 0}, {16, 30, NZ}};
 
 static double with_cores(int i, int j, int k)
 {
     if (i < 4 || j < 4 || i >= NX - 4 || j >= NY - 4)
         return 0;
-    return within(&dark, i, j, k) ? 400 : within(&air, i, j, k) ? 10 : 1000;
+    return within(&dark, i, j, k) || within(&air, i, j, k) ? 400 : within(&gap, i, j, k) ? 150 : 1000;
 }
 
 static double decay_of_cores(int i, int j, int k) { return within(&air, i, j, k) ? 1 : .4; }
@@ -126,14 +128,14 @@ static void test_slab(hot_context *context)
     for (int n = 0; mask && n < ALL; n++) {
         const int i = n % NX, j = n / NX % NY, k = n / NX / NY, in = hot_mask_bytes(mask)[n] != 0;
         missing += within(&dark, i, j, k) && !in;
-        extra += in && (within(&air, i, j, k) || with_cores(i, j, k) == 0);
+        extra += in && (within(&air, i, j, k) || within(&gap, i, j, k) || with_cores(i, j, k) == 0);
         tissue += in;
     }
     CHECK(mask && missing == 0, "%d voxels of dark tissue are out", missing);
-    CHECK(extra <= 4 * NZ && tissue > ALL / 2, "%d voxels of air are in, of %d", extra, tissue); /* corners */
+    CHECK(extra <= 8 * NZ && tissue > ALL / 2, "%d voxels of air or gap are in, of %d", extra, tissue); /* corners */
     CHECK(mask && hot_mask_count_holes(context, mask, &holes) == HOT_OK &&
-              holes == (size_t)(36 * NZ - extra),
-          "%zu voxels of holes, the air has %d", holes, 36 * NZ);
+              holes == (size_t)(72 * NZ - extra),
+          "%zu voxels of holes, air and gap have %d", holes, 72 * NZ);
     hot_mask_destroy(&mask);
 }
 
