@@ -201,18 +201,16 @@ class Tree:
         variables.update(environment or {})
         (self.build / "outputs").mkdir(exist_ok=True)
         output = open(self.build / "outputs" / ((test or {"name": "none"})["name"] + ".txt"), "wb+")
-        group = pathlib.Path("/proc/self/autogroup")
-        group = group.read_text().split()[-1] if group.exists() else None
 
         def restrained():
-            resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
-            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
-            pathlib.Path("/proc/self/oom_score_adj").write_text("1000")  # before anything else on the machine
-            if group not in (None, "0"):  # a new session is scheduled as a new group: it is to yield as this one does
-                try:
-                    pathlib.Path("/proc/self/autogroup").write_text(group)
-                except OSError:  # Linux lets only root write it more often than ten times a second
-                    pass
+            for what, most in ((resource.RLIMIT_AS, 16 << 30), (resource.RLIMIT_CPU, int(limit) + 1)):
+                allowed = resource.getrlimit(what)[1]
+                hard = most + 1 if allowed == resource.RLIM_INFINITY else min(most + 1, allowed)
+                resource.setrlimit(what, (min(most, hard), hard))
+            try:
+                pathlib.Path("/proc/self/oom_score_adj").write_text("1000")  # before anything else on the machine
+            except OSError:  # not every container has it
+                pass
         process = subprocess.Popen(["nice", "-n", self.given.nice, *command], cwd=where, env=variables, stdout=output,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
                                    preexec_fn=restrained)
