@@ -24,9 +24,10 @@
 #define HOT_PACKED(s, t) ((s) * ((s) + 1) / 2 + (t))
 
 /* Place in the packed tensor of the coefficient of u^i v^j on the face of pivot 0, 1, 2. */
-#define HOT_FACE_0(m, i, j) HOT_PACKED((i) + (j), j)
-#define HOT_FACE_1(m, i, j) HOT_PACKED((m) - (j), i)
-#define HOT_FACE_2(m, i, j) HOT_PACKED((m) - (i), (m) - (i) - (j))
+#define HOT_FACE(face, m, i, j)                                                                                        \
+    ((face) == 0   ? HOT_PACKED((i) + (j), j)                                                                          \
+     : (face) == 1 ? HOT_PACKED((m) - (j), i)                                                                          \
+                   : HOT_PACKED((m) - (i), (m) - (i) - (j)))
 
 /* Refinement ends when a step is below this (in (u, v), squared): the step after it would be lost in float. */
 #define HOT_STEP_DONE 1e-7f

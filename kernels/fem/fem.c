@@ -30,48 +30,44 @@ static hot_status run(hot_context *context, hot_fem_args *args)
     return hot_backend_run(context, &backends, args);
 }
 
+/* What the four public functions share. */
+static hot_status enter(hot_context *context, hot_fem_args args)
+{
+    const void *basis = args.basis, *d = args.d, *v = args.v, *u = args.out, *m = args.out;
+    HOT_NEED(context);
+    if (args.elements > 0 && args.assemble)
+        HOT_NEED(context, basis, d, m);
+    else if (args.elements > 0)
+        HOT_NEED(context, basis, d, v, u);
+    return run(context, &args);
+}
+
 hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                    size_t elements, const double *d, const double *v, double *u)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (elements > 0)
-        HOT_NEED(context, basis, d, v, u);
-    hot_fem_args args = {1, dim, dofs, points, elements, basis, d, v, u, 0};
-    return run(context, &args);
+    return enter(context, (hot_fem_args){1, dim, dofs, points, elements, basis, d, v, u, 0});
 }
 
 hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                    size_t elements, const float *d, const float *v, float *u)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (elements > 0)
-        HOT_NEED(context, basis, d, v, u);
-    hot_fem_args args = {0, dim, dofs, points, elements, basis, d, v, u, 0};
-    return run(context, &args);
+    return enter(context, (hot_fem_args){0, dim, dofs, points, elements, basis, d, v, u, 0});
 }
 
 hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                      size_t elements, const double *d, double *m)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (elements > 0)
-        HOT_NEED(context, basis, d, m);
-    hot_fem_args args = {1, dim, dofs, points, elements, basis, d, NULL, m, 1};
-    return run(context, &args);
+    return enter(context, (hot_fem_args){1, dim, dofs, points, elements, basis, d, NULL, m, 1});
 }
 
 hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                      size_t elements, const float *d, float *m)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (elements > 0)
-        HOT_NEED(context, basis, d, m);
-    hot_fem_args args = {0, dim, dofs, points, elements, basis, d, NULL, m, 1};
-    return run(context, &args);
+    return enter(context, (hot_fem_args){0, dim, dofs, points, elements, basis, d, NULL, m, 1});
 }
 
 /* ---- A basis ----------------------------------------------------------------------------------------------------- */

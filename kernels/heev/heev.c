@@ -46,50 +46,44 @@ static hot_status solve(hot_context *context, const hot_heev_options *given, hot
     return status;
 }
 
+/* What the four public functions share. */
+static hot_status enter(hot_context *context, const hot_heev_options *options, hot_heev_args args)
+{
+    const void *matrices = args.matrices, *values = args.values;
+    HOT_NEED(context);
+    if (args.n > 0 && args.count > 0)
+        HOT_NEED(context, matrices, values);
+    return solve(context, options, &args);
+}
+
 hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (n > 0 && count > 0)
-        HOT_NEED(context, matrices, values);
-    hot_heev_args args = {.f64 = 1, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
-                        .vectors = vectors, .flags = flags};
-    return solve(context, options, &args);
+    return enter(context, options, (hot_heev_args){.f64 = 1, .is_complex = 1, .n = n, .count = count,
+                    .matrices = matrices, .values = values, .vectors = vectors, .flags = flags});
 }
 
 hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (n > 0 && count > 0)
-        HOT_NEED(context, matrices, values);
-    hot_heev_args args = {.f64 = 0, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
-                        .vectors = vectors, .flags = flags};
-    return solve(context, options, &args);
+    return enter(context, options, (hot_heev_args){.is_complex = 1, .n = n, .count = count, .matrices = matrices,
+                    .values = values, .vectors = vectors, .flags = flags});
 }
 
 hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (n > 0 && count > 0)
-        HOT_NEED(context, matrices, values);
-    hot_heev_args args = {.f64 = 1, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
-                        .flags = flags};
-    return solve(context, options, &args);
+    return enter(context, options, (hot_heev_args){.f64 = 1, .n = n, .count = count, .matrices = matrices,
+                    .values = values, .vectors = vectors, .flags = flags});
 }
 
 hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (n > 0 && count > 0)
-        HOT_NEED(context, matrices, values);
-    hot_heev_args args = {.f64 = 0, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
-                        .flags = flags};
-    return solve(context, options, &args);
+    return enter(context, options, (hot_heev_args){.n = n, .count = count, .matrices = matrices, .values = values,
+                    .vectors = vectors, .flags = flags});
 }

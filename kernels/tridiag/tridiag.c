@@ -85,19 +85,24 @@ static hot_status solve(hot_context *context, const hot_tridiag_options *options
     return status;
 }
 
+static hot_status enter(hot_context *context, const hot_tridiag_options *options, hot_tridiag_args args)
+{
+    const void *diagonal = args.diagonal, *off = args.off, *values = args.values;
+    HOT_NEED(context);
+    if (args.n > 0 && args.count > 0)
+        HOT_NEED(context, diagonal, values);
+    if (args.n > 1 && args.count > 0)
+        HOT_NEED(context, off);
+    return solve(context, options, &args);
+}
+
 hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
                            const double *diagonal, const double *off, size_t stride, double *values, size_t width,
                            int64_t *found)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (n > 0 && count > 0)
-        HOT_NEED(context, diagonal, values);
-    if (n > 1 && count > 0)
-        HOT_NEED(context, off);
-    hot_tridiag_args args = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
-                           .off = off, .values = values, .found = found};
-    return solve(context, options, &args);
+    return enter(context, options, (hot_tridiag_args){.f64 = 1, .n = n, .count = count, .stride = stride,
+                    .width = width, .diagonal = diagonal, .off = off, .values = values, .found = found});
 }
 
 hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
@@ -105,12 +110,6 @@ hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *opti
                            int64_t *found)
 {
     HOT_ENTRY(context);
-    HOT_NEED(context);
-    if (n > 0 && count > 0)
-        HOT_NEED(context, diagonal, values);
-    if (n > 1 && count > 0)
-        HOT_NEED(context, off);
-    hot_tridiag_args args = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
-                           .off = off, .values = values, .found = found};
-    return solve(context, options, &args);
+    return enter(context, options, (hot_tridiag_args){.n = n, .count = count, .stride = stride, .width = width,
+                    .diagonal = diagonal, .off = off, .values = values, .found = found});
 }

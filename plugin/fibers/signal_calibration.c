@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/entry.h"
+#include "signal_moments.h"
 #include "signal_posterior.h"
 #include "signal_priors.h"
 #include "signal_simulation.h"

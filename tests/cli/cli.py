@@ -1,31 +1,16 @@
-"""Shared by the tests of the command: runs it, writes DWI files from scratch, reads NRRD back, counts checks. Our own
+"""Shared by the tests of the command: runs it, writes DWI files from scratch, reads NRRD back. Our own
 code makes none of the inputs, so that a fault on both sides cannot hide itself."""
 import gzip
 import os
 import subprocess
-import sys
 
 import numpy as np
+
+from counted import check, end  # noqa: F401
 
 HOTFIBER = os.environ.get("HOTFIBER", "hotfiber")
 DATA = os.environ.get("HOT_DATA", "")
 SANITIZED = os.environ.get("HOT_SANITIZED", "") not in ("", "OFF")
-failures = 0
-passed = 0
-
-
-def check(condition, message):
-    global failures, passed
-    if condition:
-        passed += 1
-    else:
-        failures += 1
-        print("not so:", message, flush=True)
-
-
-def end():
-    print(f"{passed} passed, {failures} failed")
-    sys.exit(1 if failures else 0)
 
 
 def hotfiber(*arguments, stdin=None, timeout=300, **more):

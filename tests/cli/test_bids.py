@@ -2,6 +2,7 @@
 names, sidecars, inheritance, sessions, QSIPrep's files, the table, and a second call."""
 import fcntl
 import signal
+import sys
 
 import nibabel
 

@@ -1,6 +1,5 @@
 """hotfiber-bids and what others put into a data set: names that a shell, a terminal or a format would obey, scans that
 are no series, sidecars and names that cannot be read, folders that say who somebody is, what a killed call leaves."""
-import signal
 
 import nibabel
 

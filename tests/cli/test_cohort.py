@@ -1,6 +1,7 @@
 """200 made-up subjects on two cores, with bad ones among them, and the pages in a real browser. Long form; the short
 one is test_bids.py."""
 import resource
+import sys
 
 from _bids import *
 

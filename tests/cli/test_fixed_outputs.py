@@ -2,6 +2,7 @@
 full disk; the page of a run with a very long log; superfluous plain arguments of the module."""
 import json
 import shutil
+import sys
 
 from cli import *
 

@@ -1,6 +1,7 @@
 """A large input does not need several times its size: input in its own type, outputs, and one slab."""
 import json
 import shutil
+import sys
 
 from cli import *
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import struct
+import sys
 import zlib
 
 import nibabel

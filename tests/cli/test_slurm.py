@@ -1,6 +1,7 @@
 """The Snakemake workflow on a cluster: a real slurmctld and slurmd with munged, on this machine. Long form only."""
 import pwd
 import socket
+import sys
 
 from _bids import *
 

@@ -1,5 +1,7 @@
 """The Snakemake workflow: a short cohort with bad scans; the same bytes as hotfiber-bids alone; nothing is done twice;
 a job that was killed is tried again; a GPU is a resource."""
+import sys
+
 from _bids import *
 
 if not shutil.which("snakemake"):

@@ -7,22 +7,9 @@ import subprocess
 
 import numpy as np
 
+from counted import check, end  # noqa: F401
+
 HOT = os.environ["HOTFIBER"]
-failures = 0
-checks = 0
-
-
-def check(good, text):
-    global failures, checks
-    checks += 1
-    if not good:
-        failures += 1
-        print("not so:", text, flush=True)
-
-
-def end():
-    print("%d passed, %d failed" % (checks - failures, failures))
-    raise SystemExit(1 if failures else 0)
 
 
 def hot(*arguments, stdin=None):

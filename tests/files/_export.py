@@ -6,18 +6,14 @@ import subprocess
 import tempfile
 
 import numpy as np
+from scipy.special import sph_harm
+
+from _dwi import rotation
+from counted import check
 
 HOTFIBER = os.environ["HOTFIBER"]
 folder = tempfile.TemporaryDirectory()  # every run starts with an empty one
 os.chdir(folder.name)
-
-
-def rotation(axis, degrees):
-    axis = np.asarray(axis, float) / np.linalg.norm(axis)
-    k = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-    a = np.radians(degrees)
-    return np.eye(3) + np.sin(a) * k + (1 - np.cos(a)) * k @ k
-
 
 SIGN = {"right-anterior-superior": (1, 1, 1), "left-posterior-superior": (-1, -1, 1),
         "left-anterior-superior": (-1, 1, 1)}
@@ -113,25 +109,20 @@ def angle(a, b):
     return math.degrees(math.atan2(apart, along)) if apart or along else math.nan  # of none: nan
 
 
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = 0
+def check_vectors(found, wanted, where, amplitude=1e-5):
+    """Two lists of vectors, longest first: same number, axes within .01 degree, same lengths."""
+    check(len(found) == len(wanted), f"{where}: {len(found)} fibres, {len(wanted)} wanted")
+    for f, w in zip(found, wanted):
+        check(angle(f, w) <= 0.01, f"{where}: {angle(f, w)} degrees off")
+        check(abs(np.linalg.norm(f) - np.linalg.norm(w)) <= amplitude, f"{where}: length {np.linalg.norm(f)}")
 
-    def __call__(self, condition, what):
-        if condition:
-            self.passed += 1
-        else:
-            self.failed += 1
-            if self.failed <= 20:
-                print("not so:", what)
 
-    def vectors(self, found, wanted, where, amplitude=1e-5):
-        """Two lists of vectors, longest first: same number, axes within .01 degree, same lengths."""
-        self(len(found) == len(wanted), f"{where}: {len(found)} fibres, {len(wanted)} wanted")
-        for f, w in zip(found, wanted):
-            self(angle(f, w) <= 0.01, f"{where}: {angle(f, w)} degrees off")
-            self(abs(np.linalg.norm(f) - np.linalg.norm(w)) <= amplitude, f"{where}: length {np.linalg.norm(f)}")
-
-    def end(self):
-        print(f"{self.passed} passed, {self.failed} failed")
-        raise SystemExit(1 if self.failed else 0)
+def harmonics(lmax, v):
+    """Real harmonics as MRtrix defines them, from scipy's: points x coefficients."""
+    polar, azimuth = np.arccos(np.clip(v[:, 2], -1, 1)), np.arctan2(v[:, 1], v[:, 0])
+    columns = []
+    for l in range(0, lmax + 1, 2):
+        for m in range(-l, l + 1):
+            y = sph_harm(abs(m), l, azimuth, polar)
+            columns.append(y.real if m == 0 else np.sqrt(2) * (y.imag if m < 0 else y.real))
+    return np.array(columns).T

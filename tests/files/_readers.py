@@ -2,11 +2,10 @@
 and returns what that found as {voxel: [vectors in scanner RAS, longest first]}; what else the file must say is checked
 on the way. Voxels are recognised by where they lie, not by their order in the file."""
 import glob
-import os
 
 import nibabel
 import numpy as np
-from _export import PAIRS, SIGN, SIZE, export, run, write
+from _export import PAIRS, SIGN, SIZE, check_vectors, export, run, write
 
 try:
     from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -267,7 +266,7 @@ def of_lines(case, lines):
     found = {voxel: [] for voxel in VOXELS}
     for i, (start, end) in enumerate(ends):
         vector = cells["direction"][i] * FLIP * cells["amplitude"][i]
-        case.check.vectors([(end - start) / case.scale], [vector], f"{case.what}: segment {i}")
+        check_vectors([(end - start) / case.scale], [vector], f"{case.what}: segment {i}")
         case.check(np.abs(cells["color"][i] - np.abs(cells["direction"][i]) * 255).max() <= 1,
                    f"{case.what}: colour {i}")
         voxel = place(case, (start + end) / 2)

@@ -12,9 +12,9 @@ import nibabel as nib
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, rotation, run
+from _export import HOTFIBER, rotation, run
+from counted import check, end
 
-check = Checks()
 rng = np.random.default_rng(40)
 VIEW = os.path.join(os.path.dirname(HOTFIBER), "hotfiber-view")
 SHAPE = (6, 5, 4)
@@ -311,4 +311,4 @@ if os.path.exists(VIEW):
               f"{path}: {done}")
     done = view("noise.nii")
     check(done.returncode == 1 and "--as" in done.stderr, f"view of noise: {done}")
-check.end()
+end()

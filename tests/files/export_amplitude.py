@@ -9,12 +9,12 @@ import nibabel
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, export, run
+from _export import HOTFIBER, export, run
+from counted import check, end
 
 if not shutil.which("dwi2fod"):
     print("skipped: dwi2fod (MRtrix) is not installed")
     raise SystemExit(77)
-check = Checks()
 os.environ["MRTRIX_RNG_SEED"] = "1"  # tckgen's seeds
 
 
@@ -96,4 +96,4 @@ for algorithm, source, reference, most in (("FACT", "head/peaks_fod.nii.gz", "th
     ours, theirs = count(algorithm, source), count(algorithm, reference)
     print(f"{algorithm}: {ours} tracks, {theirs} on MRtrix's fODF")
     check(theirs > 200 and .8 < ours / theirs < most, f"{algorithm}: {ours} tracks, {theirs} on MRtrix's fODF")
-check.end()
+end()

@@ -6,9 +6,9 @@ import sys
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, ORIGIN, SIGN, Checks, angle, export, write
+from _export import GEOMETRIES, ORIGIN, SIGN, angle, export, write
+from counted import check, end
 
-check = Checks()
 
 
 def read_ply(path):
@@ -87,4 +87,4 @@ for order in (4, 6, 8):
         scales.append(np.median(radius[out] / form))
         check(np.abs(radius[out] - scales[-1] * form).max() < 2e-3 * radius.max(), f"order {order} {voxel}: shape")
     check(np.ptp(scales) < 1e-3 * scales[0], f"order {order}: one scale for all: {scales}")
-check.end()
+end()

@@ -9,9 +9,9 @@ import nibabel
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, export, run
+from _export import HOTFIBER, export, run
+from counted import check, end
 
-check = Checks()
 
 
 def attempt(path, *must):
@@ -75,4 +75,4 @@ few = np.zeros(values.shape[:3] + (6,))
 few[3:5, 3:5, 2] = (0.6, 0.48, 0.64, 0.1, 0.2, 0.3)
 attempt(save("few.nii", few))
 attempt(save("none.nii", np.zeros(values.shape[:3] + (9,))))
-check.end()
+end()

@@ -11,9 +11,9 @@ import zipfile
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import FIBERS, GEOMETRIES, SIZE, Checks, angle, export, make, write
+from _export import FIBERS, GEOMETRIES, SIZE, angle, export, make, write
+from counted import check, end
 
-check = Checks()
 LPS = np.array([-1, -1, 1])
 PYTHON = os.path.join(os.environ["HOT_BUILD"], "tests-python", "bin", "python")
 # Reads a file with odx and prints what it holds as JSON: affine, and per voxel directions and amplitudes.
@@ -136,4 +136,4 @@ for path in ("none.nrrd/x.odx", "none.nrrd/x.fz"):  # below a file
     done = subprocess.run([os.environ["HOTFIBER"], "export", "-i", "none.nrrd", "-o", path], capture_output=True,
                           text=True)
     check(done.returncode == 1 and done.stderr.count("\n") == 1, f"{path}: {done.stderr}")
-check.end()
+end()

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, HOTFIBER, Checks, angle, export, make
+from _export import GEOMETRIES, HOTFIBER, angle, check_vectors, export, make
+from counted import check, end
 
 try:
     import h5py
@@ -17,7 +18,6 @@ except ImportError:
 if "pam5" not in subprocess.run([HOTFIBER, "export", "--list"], capture_output=True, text=True).stdout:
     print("skipped: built without HDF5")
     raise SystemExit(77)
-check = Checks()
 
 for name in GEOMETRIES:
     affine, truth = make(name, name + ".nrrd")
@@ -33,7 +33,7 @@ for name in GEOMETRIES:
     for v in truth:
         count = len(truth[v])
         dirs, values, indices = pam["peak_dirs"][v], pam["peak_values"][v], pam["peak_indices"][v]
-        check.vectors([axes @ d * a for d, a in zip(dirs, values) if a > 0], truth[v], f"{name} {v}")
+        check_vectors([axes @ d * a for d, a in zip(dirs, values) if a > 0], truth[v], f"{name} {v}")
         check((indices[count:] == -1).all() and (values[count:] == 0).all(), f"{name} {v}: absent ones")
         for d, i in zip(dirs[:count], indices):
             check(angle(sphere[i], d) < 2.5 and sphere[i] @ d > 0,
@@ -85,4 +85,4 @@ else:
         check(len(found) >= len(fibers) and all(min(angle(f, d) for d in found) < 4 for f in fibers),
               f"{v}: DIPY starts along {found}, not {fibers}")
     check(tried > 20, f"{tried} voxels tried")
-check.end()
+end()

@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, export, run
+from _export import HOTFIBER, export, run
+from counted import check, end
 
-check = Checks()
 run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,8", "--directions", "6", "-o", "dwi.nrrd", "--truth",
     "truth.nrrd")
 run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "16,16,8", "--directions", "6", "-o", "other.nrrd", "--truth",
@@ -28,4 +28,4 @@ for options, must in ((["-o", "x.vtp", "--dwi", "dwi.nrrd"], "--dwi"),
                       (["-o", "x.png", "--dwi", "truth.nrrd"], "truth.nrrd")):
     done = subprocess.run([HOTFIBER, "export", "-i", "truth.nrrd", *options], capture_output=True, text=True)
     check(done.returncode == 1 and done.stderr.count("\n") == 1 and must in done.stderr, f"{options}: {done.stderr}")
-check.end()
+end()

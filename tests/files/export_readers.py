@@ -9,10 +9,10 @@ import nibabel
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, HOTFIBER, Checks, export, make, make_tensors, run
+from _export import GEOMETRIES, HOTFIBER, check_vectors, export, make, make_tensors, run
+from counted import check, end
 from _readers import READERS, VOXELS
 
-check = Checks()
 formats = run(HOTFIBER, "export", "--list")
 absent = {name for name, (_, needs, _) in READERS.items()
           if any(shutil.which(n) is None if isinstance(n, str) else n is None for n in needs)}
@@ -47,7 +47,7 @@ class Case:
         check(set(found) == set(VOXELS), f"{self.what}: {len(found)} of {len(VOXELS)} voxels")
         for voxel, vectors in found.items():
             wanted = self.truth[voxel][:1] if first_only else self.truth[voxel]
-            check.vectors(vectors, wanted, f"{self.what} {voxel}", amplitude=1e-4)
+            check_vectors(vectors, wanted, f"{self.what} {voxel}", amplitude=1e-4)
 
 
 def maps(case):
@@ -79,4 +79,4 @@ for name in GEOMETRIES:
     if shutil.which("mrstats") and shutil.which("teem-unu"):
         maps(case)
 print(f"{len(READERS) - len(absent)} readers, {len(GEOMETRIES)} geometries")
-check.end()
+end()

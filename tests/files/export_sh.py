@@ -9,12 +9,12 @@ import nibabel
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, SIGN, Checks, export, run, write
+from _export import GEOMETRIES, SIGN, export, run, write
+from counted import check, end
 
 if not shutil.which("sh2amp"):
     print("skipped: sh2amp (MRtrix) is not installed")
     raise SystemExit(77)
-check = Checks()
 LABELS = {2: "tijk_mask_2o3d_sym", 4: "tijk_mask_4o3d_sym", 6: "tijk_mask_6o3d_sym", 8: "tijk_mask_8o3d_sym"}
 SIZE = (3, 2, 2)
 
@@ -58,4 +58,4 @@ for name, (space, _, frame) in GEOMETRIES.items():
                 want = value(order, tensors[ours][1:], x) if tensors[ours][0] else 0
                 check(abs(data[voxel][d] - want) <= 2e-5 * order,
                       f"{name} order {order} {ours}: {data[voxel][d]} {want}")
-check.end()
+end()

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, export, make
+from _export import HOTFIBER, export, make
+from counted import check, end
 
-check = Checks()
 
 
 def attempt(arguments, status, must="", source=None, limit=None):
@@ -101,4 +101,4 @@ check(piped.returncode == 0 and piped.stdout.startswith(b"NRRD"), "from standard
 listed = subprocess.run([HOTFIBER, "export", "--list"], capture_output=True, text=True)
 check(listed.returncode == 0 and all(name in listed.stdout for name in ("peaks", "vtp", "fixels", "png", "dec")),
       "--list")
-check.end()
+end()

@@ -10,7 +10,8 @@ import sys
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, SIZE, Checks, export, make, make_tensors, write
+from _export import GEOMETRIES, SIZE, check_vectors, export, make, make_tensors, write
+from counted import check, end
 from _readers import (VOXELS, load_vtk, of_glyphs, of_grid, of_lines, says_lps, vtk_to_numpy, vtkXMLImageDataReader,
                       vtkXMLPolyDataReader)
 
@@ -24,7 +25,6 @@ if os.environ.get("HOT_SANITIZED"):
     raise SystemExit(77)
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData  # noqa: E402
 
-check = Checks()
 core, layer = ctypes.CDLL(BUILD + "/lib/libhotfiber.so"), ctypes.CDLL(LIBRARY)
 core.hot_context_message.restype = layer.hot_vtk_version.restype = ctypes.c_char_p
 context = ctypes.c_void_p()
@@ -73,7 +73,7 @@ class Case:
             found = reader(self, data)
         check(set(found) == set(VOXELS), f"{self.what}: {len(found)} voxels")
         for voxel, vectors in found.items():
-            check.vectors(vectors, self.truth[voxel][:1] if first_only else self.truth[voxel], f"{self.what} {voxel}",
+            check_vectors(vectors, self.truth[voxel][:1] if first_only else self.truth[voxel], f"{self.what} {voxel}",
                           amplitude=1e-4)
 
 
@@ -176,4 +176,4 @@ done = subprocess.run([EXAMPLE, "./libnothing.so", "lines", "directions.nrrd", "
 check(done.returncode == 1 and "libnothing" in done.stderr, f"no library: {done.stderr}")
 linked = subprocess.run(["ldd", EXAMPLE], capture_output=True, text=True).stdout
 check("libvtk" not in linked and "libhotfiber" in linked, f"the example is linked to {linked}")
-check.end()
+end()

@@ -7,12 +7,11 @@ import sys
 
 import nibabel
 import numpy as np
-from scipy.special import sph_harm
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, export, run
+from _export import HOTFIBER, export, harmonics, run
+from counted import check, end
 
-check = Checks()
 STEP = 2 if os.environ.get("HOT_TEST_LONG") else 12  # of so many voxels one has all its maxima looked for
 MAPS = ("fa", "md", "afd_total", "afd_sum", "afd_max", "nufo", "amplitude", "mask")
 
@@ -26,17 +25,6 @@ def fibonacci(count):
     i = np.arange(count) + .5
     z, turn = i / count, np.pi * (1 + 5 ** .5) * i
     return np.stack([np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z], axis=1)
-
-
-def harmonics(lmax, v):
-    """Real harmonics as MRtrix defines them, from scipy's: points x coefficients."""
-    polar, azimuth = np.arccos(np.clip(v[:, 2], -1, 1)), np.arctan2(v[:, 1], v[:, 0])
-    columns = []
-    for l in range(0, lmax + 1, 2):
-        for m in range(-l, l + 1):
-            y = sph_harm(abs(m), l, azimuth, polar)
-            columns.append(y.real if m == 0 else np.sqrt(2) * (y.imag if m < 0 else y.real))
-    return np.array(columns).T
 
 
 def around(v, radius):
@@ -202,4 +190,4 @@ for method in ("signal", "lowrank"):
     sums = np.linalg.norm(load(f"{method}/peaks.nii.gz").reshape(mask.shape + (3, 3)), axis=-1).sum(-1)
     check(.99 < sums.max() <= 1 and (sums > .999).sum() > 30, f"{method}: fractions add up to {sums.max()}, "
           f"{(sums > .999).sum()} voxels at 1")
-check.end()
+end()

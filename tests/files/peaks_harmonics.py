@@ -12,30 +12,18 @@ import warnings
 import nibabel as nib
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.special import sph_harm
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import HOTFIBER, Checks, angle, run
+from _export import HOTFIBER, angle, harmonics, run
+from counted import check, end
 
 warnings.simplefilter("ignore")
-check = Checks()
 rng = np.random.default_rng(20)
 KEEP = 16
 
 
 def count_of(lmax):
     return (lmax + 1) * (lmax + 2) // 2
-
-
-def harmonics(lmax, v):
-    """Real harmonics as MRtrix defines them, from scipy's: points x coefficients."""
-    polar, azimuth = np.arccos(np.clip(v[:, 2], -1, 1)), np.arctan2(v[:, 1], v[:, 0])
-    columns = []
-    for l in range(0, lmax + 1, 2):
-        for m in range(-l, l + 1):
-            y = sph_harm(abs(m), l, azimuth, polar)
-            columns.append(y.real if m == 0 else np.sqrt(2) * (y.imag if m < 0 else y.real))
-    return np.array(columns).T
 
 
 def half_sphere(count):
@@ -288,4 +276,4 @@ else:
         # the grid's order in the file: i fastest
         found = nib.load("found.nii").get_fdata().reshape(3, 3, 3, KEEP, 3).transpose(2, 1, 0, 3, 4)
         agree("bonndit's " + name, found.reshape(27, KEEP, 3), truth)
-check.end()
+end()

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <hotfiber/context.h>
 
@@ -36,6 +37,18 @@ static inline void fuzz_context_end(hot_context **context)
     hot_context_destroy(context);
     if (before > 0 && fuzz_memory.live != 0)
         abort();
+}
+
+/* The input but for its first byte as text of its very size, so that reading past it is seen; free() ends it. NULL
+ * where there is no memory or nothing in it. */
+static inline char *fuzz_text(const uint8_t *data, size_t size)
+{
+    char *text = size ? malloc(size) : NULL;
+    if (!text)
+        return NULL;
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    return text;
 }
 
 #endif

@@ -84,14 +84,12 @@ static void tune(hot_context *context, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     hot_context *context = fuzz_context(NULL);
-    char *text = size ? malloc(size) : NULL; /* of its very size, so that reading past it is seen */
+    char *text = fuzz_text(data, size);
     if (!text || !context) {
         fuzz_context_end(&context);
         free(text);
         return 0;
     }
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = '\0';
     double *values = NULL;
     size_t rows, columns;
     hot_contract_tuning *tuning = NULL;

@@ -46,14 +46,12 @@ static void read_settings(hot_context *context, char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     hot_context *context = fuzz_context(NULL);
-    char *text = size ? malloc(size) : NULL; /* of its very size, so that reading past it is seen */
+    char *text = fuzz_text(data, size);
     if (!text || !context) {
         fuzz_context_end(&context);
         free(text);
         return 0;
     }
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = '\0';
     if (data[0] == 'v')
         read_vtp(context, text, size - 1);
     else if (data[0] == 's')

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 
+from counted import check, end
+
 HERE = pathlib.Path(os.environ["HOT_SOURCE"]) / "tests/mutants"
 sys.path.insert(0, str(HERE))
 import asleep  # noqa: E402
@@ -18,14 +20,6 @@ import mutate  # noqa: E402
 if not shutil.which("ninja") or not shutil.which("gcov"):
     print("skipped: ninja or gcov is not installed")
     sys.exit(77)
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
 
 
 def run(count, *options):
@@ -101,5 +95,4 @@ for command, wanted in ((["sleep", "100000"], ["hung"]),
     check(verdict == wanted, "%s: %s" % (command[0], verdict))
 
 print(output.strip().splitlines()[-1])
-print("%d failures" % failures)
-sys.exit(failures > 0)
+end()

@@ -6,18 +6,9 @@ import itertools
 import hotfiber
 import numpy as np
 
-from cli import check, end
+from counted import check, end, raises
 
 random = np.random.default_rng(1)
-
-
-def raises(kind, word, function, *arguments, **named):
-    try:
-        function(*arguments, **named)
-    except Exception as error:
-        check(isinstance(error, kind) and word in str(error), f"{kind.__name__} with '{word}', not {error!r}")
-    else:
-        check(False, f"{kind.__name__} with '{word}': nothing was raised")
 
 
 def packed(order, count):

@@ -8,14 +8,7 @@ import hotfiber
 import numpy as np
 from hotfiber import _gpu, _matrices
 
-passed = failed = 0
-
-
-def check(condition, what):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print("not so:", what)
+from counted import check, end
 
 
 class Elsewhere:
@@ -219,5 +212,4 @@ if gpu:
         print("no JAX on a GPU: left out", str(error)[:80])
 else:
     print("no GPU: arrays there are left out")
-print(f"{passed} passed, {failed} failed")
-raise SystemExit(failed > 0)
+end()

@@ -8,7 +8,7 @@ from math import factorial
 import hotfiber
 import numpy as np
 
-from cli import check, end
+from counted import check, end, raises
 
 random = np.random.default_rng(7)
 
@@ -35,15 +35,6 @@ def min_eigenvalue(order, tensors):
     matrices = tensors.astype(float)[:, [[whole.index(tuple(np.add(p, q))) for q in half] for p in half]]
     matrices = matrices * np.outer(root, root)
     return (np.linalg.eigvalsh(matrices)[:, 0] / np.trace(matrices, axis1=1, axis2=2)).min()
-
-
-def raises(kind, word, function, *arguments, **named):
-    try:
-        function(*arguments, **named)
-    except Exception as error:
-        check(isinstance(error, kind) and word in str(error), f"{kind.__name__} with '{word}', not {error!r}")
-    else:
-        check(False, f"{kind.__name__} with '{word}': nothing was raised")
 
 
 # Arrays: a random design, of which plain least squares is known, and whose constrained minima cost more.

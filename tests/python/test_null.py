@@ -4,7 +4,6 @@ import ctypes
 import os
 import re
 import signal
-import sys
 import tempfile
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy as np
 from hotfiber import _declarations as c
 from hotfiber._library import lib
 
+from counted import check, end
+
 source = os.environ.get("HOT_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-failures = 0
 
 # Pointers that may be NULL, as the headers say: everywhere by this name, or in one function.
 ANYWHERE = {"options", "mask", "found", "residual", "iterations", "vectors", "flags", "noise", "stream", "condition",
@@ -36,13 +36,6 @@ NEEDED = {("hot_cpd_f64", "options"), ("hot_cpd_f32", "options"), ("hot_denoise_
           ("hot_dwi_save_noise", "noise"), ("hot_mask_save", "mask"), ("hot_mask_load", "mask"),
           ("hot_mask_create", "mask"), ("hot_mask_full", "mask"), ("hot_mask_estimate", "mask")}
 SKIPPED = {"hot_view_show"}  # not in this library; tests/viz/test_show.c has it
-
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
 
 
 def functions():
@@ -198,5 +191,5 @@ with tempfile.TemporaryDirectory() as folder:
                 named = parameters[0][1] != "context" or at_fault == first
                 check(status == c.HOT_ERROR_ARGUMENT and named,
                       f"{name} with NULL for {first}: {status}, at fault '{at_fault}'")
-print(f"{len(everything)} functions, {calls} calls, {failures} failures")
-sys.exit(failures != 0)
+print(f"{len(everything)} functions, {calls} calls")
+end()

@@ -11,24 +11,10 @@ import time
 
 import numpy as np
 
+from counted import check, end  # noqa: F401
+
 PATIENCE = 120  # seconds until a condition counts as failed
 VIEWER = os.path.join(os.environ["HOT_BUILD"], "bin", "hotfiber-view")
-failures = passed = 0
-
-
-def check(condition, message):
-    global failures, passed
-    if condition:
-        passed += 1
-    else:
-        failures += 1
-        print("not so:", message, flush=True)
-    return bool(condition)
-
-
-def end():
-    print(f"{passed} passed, {failures} failed")
-    sys.exit(1 if failures else 0)
 
 
 def need_tools():

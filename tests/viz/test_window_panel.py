@@ -1,7 +1,6 @@
 """The panel of the window: every control is pressed and changes its setting and the picture, in place; it is hidden by
 one key; pictures, settings and the command that it writes are what the window shows."""
 import os
-import shlex
 import struct
 import subprocess
 import time

@@ -23,10 +23,7 @@ HOT_FN void HOT_STEP(face)(const float *form, int face, vf *c)
         for (int j = 0; j <= HOT_ORDER; j++) {
             if (i + j > HOT_ORDER)
                 break;
-            const int from = face == 0   ? HOT_FACE_0(HOT_ORDER, i, j)
-                             : face == 1 ? HOT_FACE_1(HOT_ORDER, i, j)
-                                         : HOT_FACE_2(HOT_ORDER, i, j);
-            c[HOT_AT(HOT_ORDER, i, j)] = vload(form + from * HOT_DIRECTIONS_BLOCK);
+            c[HOT_AT(HOT_ORDER, i, j)] = vload(form + HOT_FACE(face, HOT_ORDER, i, j) * HOT_DIRECTIONS_BLOCK);
         }
     }
 }
@@ -40,10 +37,7 @@ HOT_FN void HOT_STEP(gather)(const float *form, int face, vi index, vf *c)
         for (int j = 0; j <= HOT_ORDER; j++) {
             if (i + j > HOT_ORDER)
                 break;
-            const int from = face == 0   ? HOT_FACE_0(HOT_ORDER, i, j)
-                             : face == 1 ? HOT_FACE_1(HOT_ORDER, i, j)
-                                         : HOT_FACE_2(HOT_ORDER, i, j);
-            c[HOT_AT(HOT_ORDER, i, j)] = vgather(form + from * HOT_DIRECTIONS_BLOCK, index);
+            c[HOT_AT(HOT_ORDER, i, j)] = vgather(form + HOT_FACE(face, HOT_ORDER, i, j) * HOT_DIRECTIONS_BLOCK, index);
         }
     }
 }

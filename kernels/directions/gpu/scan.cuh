@@ -55,10 +55,7 @@ static __device__ __forceinline__ void scan_face_coefficients(const float *form,
     for (int i = 0; i <= LAYOUT::ORDER; i++) {
 #pragma unroll
         for (int j = 0; j <= LAYOUT::ORDER - i; j++) {
-            const int from = FACE == 0   ? HOT_FACE_0(LAYOUT::ORDER, i, j)
-                             : FACE == 1 ? HOT_FACE_1(LAYOUT::ORDER, i, j)
-                                         : HOT_FACE_2(LAYOUT::ORDER, i, j);
-            c[HOT_AT(LAYOUT::ORDER, i, j)] = form[from * LAYOUT::PITCH];
+            c[HOT_AT(LAYOUT::ORDER, i, j)] = form[HOT_FACE(FACE, LAYOUT::ORDER, i, j) * LAYOUT::PITCH];
         }
     }
 }

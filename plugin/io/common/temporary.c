@@ -122,7 +122,7 @@ int hot_temporary_make(hot_context *context, const char *path, char **name)
     return handle;
 }
 
-void hot_temporary_sweep(const char *path)
+void hot_temporary_each_left(const char *path, int flags, void (*remove)(int folder, int handle, const char *name))
 {
     char name[PATH_MAX];
     const int length = hot_path_folder_length(path);
@@ -134,17 +134,25 @@ void hot_temporary_sweep(const char *path)
     while (folder && (entry = readdir(folder))) {
         if (!hot_temporary_is_of(entry->d_name, path + length))
             continue;
-        struct stat about;
-        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
         if (handle < 0)
             continue;
-        if (fstat(handle, &about) == 0 && S_ISREG(about.st_mode) && flock(handle, LOCK_EX | LOCK_NB) == 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
+        if (flock(handle, LOCK_EX | LOCK_NB) == 0)
+            remove(dirfd(folder), handle, entry->d_name);
         close(handle);
     }
     if (folder)
         closedir(folder);
 }
+
+static void remove_file(int folder, int handle, const char *name)
+{
+    struct stat about;
+    if (fstat(handle, &about) == 0 && S_ISREG(about.st_mode))
+        unlinkat(folder, name, 0);
+}
+
+void hot_temporary_sweep(const char *path) { hot_temporary_each_left(path, O_NONBLOCK, remove_file); }
 
 int hot_temporary_holds(const char *path)
 {

@@ -26,6 +26,9 @@ int hot_temporary_make(hot_context *context, const char *path, char **name);
 /* Removes files of this kind beside `path`, made for the same name, whose process is gone: those that nobody locks. */
 void hot_temporary_sweep(const char *path);
 
+/* Calls `remove` for what hot_temporary_name made beside `path` and nobody locks; `flags` for openat say what it is. */
+void hot_temporary_each_left(const char *path, int flags, void (*remove)(int folder, int handle, const char *name));
+
 /* The same for folders: makes ".part-<process>-<number>-<name>" beside `path`. *lock is a handle on it that keeps it
  * locked while it is open, or 0 on a file system without locks, where nobody sweeps either. Returns 0, or -1 with
  * errno. */

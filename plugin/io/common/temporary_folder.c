@@ -66,28 +66,13 @@ static int sync_in(int parent, const char *name)
 
 int hot_temporary_folder_sync(const char *path) { return sync_in(AT_FDCWD, path); }
 
-void hot_temporary_folder_sweep(const char *path)
+static void remove_folder(int folder, int handle, const char *name)
 {
-    const int length = hot_path_folder_length(path);
-    char name[PATH_MAX];
-    if (length >= PATH_MAX)
-        return;
-    snprintf(name, sizeof name, "%.*s", length, path);
-    DIR *folder = opendir(length ? name : ".");
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        if (!hot_temporary_is_of(entry->d_name, path + length))
-            continue;
-        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (handle < 0)
-            continue;
-        if (flock(handle, LOCK_EX | LOCK_NB) == 0)
-            remove_in(dirfd(folder), entry->d_name);
-        close(handle);
-    }
-    if (folder)
-        closedir(folder);
+    (void)handle;
+    remove_in(folder, name);
 }
+
+void hot_temporary_folder_sweep(const char *path) { hot_temporary_each_left(path, O_DIRECTORY, remove_folder); }
 
 /* Locks a folder that was just made. Returns 1 when a sweeper came between and it is gone. */
 static int lock_new(const char *path, int *lock)
