@@ -8,9 +8,10 @@ mean of |P(k) - share right| over ten bins; in brackets the binomial scatter of 
 voxels. Cones: of fibres in voxels with the right number, the share within the circle, and its standard error, for 1, 2
 and 3 fibres; the standard error accounts for the correlation within a voxel. Fractions: mean, its standard error and
 standard deviation of the error, for 1, 2 and 3 fibres; of the free water likewise. Intervals: the share of true
-fractions within 1.96 fraction_sd, and its standard error. "all": the voxels of all tissues and seeds of an acquisition. The last lines count cells beyond the targets, and those by more than two standard errors
-(P(k): by more than the scatter). With several seeds (N, N + 1000, ...) a cell pools all voxels, except for P(k), the
-mean. Needs python3-nibabel, python3-numpy."""
+fractions within 1.96 fraction_sd, and its standard error. "all": the voxels of all tissues and seeds of an
+acquisition. The last lines count cells beyond the targets, and those by more than two standard errors (P(k): by more
+than the scatter). With several seeds (N, N + 1000, ...) a cell pools all voxels, except for P(k), the mean.
+Needs python3-nibabel, python3-numpy."""
 import argparse
 import functools
 import multiprocessing

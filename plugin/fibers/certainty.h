@@ -7,8 +7,8 @@
 /* P(more than `fiber` fibres), from P(0) to P(3). */
 double hot_fiber_probability(const float probability[4], int fiber);
 
-/* The same times the probability of a direction within 15 degrees of the fibre's, if errors are normal. cone: half angle
- * of its 95 % cone, degrees; 0 = not known, and left out. */
+/* The same times the probability of a direction within 15 degrees of the fibre's, if errors are normal. cone: half
+ * angle of its 95 % cone, degrees; 0 = not known, and left out. */
 double hot_fiber_certainty(const float probability[4], int fiber, double cone);
 
 /* Sets the certainty of all fibres. maps: with probabilities; cone may be NULL. Errors: HOT_ERROR_MEMORY. */

@@ -515,8 +515,9 @@ const hot_peaks_method hot_peaks_signal = {
     .name = "signal",
     .help = "0 to 3 fibres fitted to the signals; how many there are is chosen by their probability",
     .about = "0 to 3 fibres are fitted to the signals themselves, and how many there are is chosen by their "
-             "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
-             "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
+             "probability; the most accurate on phantoms. It needs the data (--dwi) and no tensors: with -i, the "
+             "voxels that have one are computed, without it those of --mask or of the mask estimated from the b=0 "
+             "images.",
     .find_in_signals = hot_fiber_field_signal,
     .takes = "sigma noise_model dwi bval bvec grad response diffusivities order probability margin "
              "flags cone cone_axes fraction_sd isotropic free_water noise_sd samples ",

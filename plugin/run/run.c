@@ -93,7 +93,7 @@ static hot_status find_in_signals(hot_run_state *run)
     hot_run_results *results = &run->results;
     hot_run_learned *learned = &run->learned;
     hot_signal_maps *maps = &results->maps;
-    in->signal.keep_maps = !in->without_maps || run->share || run->resume; /* kept rows serve all outputs */
+    in->signal.keep_maps = !in->without_maps || run->share;
     run->slabs.fades = in->signal.keep_maps && !run->slabs.only_learn && learned->mask->inside <= MAX_FADED;
     in->signal.part = &run->slabs;
     run->slabs.denoised = in->denoised;

@@ -125,7 +125,7 @@ static void test_certainty(hot_context *context)
           (double)kept[MOST + 2]);
     const hot_export_format *dec = hot_export_format_find("dec", NULL);
     CHECK(dec && dec->write(context, fibers, "dec.nii.gz") == HOT_OK &&
-              hot_image_load_values(context, "dec.nii.gz", &own, &colours, &values) == HOT_OK && values == 3, "colours");
+              hot_image_load_values(context, "dec.nii.gz", &own, &colours, &values) == HOT_OK && values == 3, "dec");
     /* {.6, 0, .8} at .5 and {0, .5, 0} at 1; {.375, 0, 0} at 1 and {.3, 0, 0} at .25; the voxel at 0 is black */
     const double right[3][3] = {{.3, .5, .4}, {0, 0, 0}, {.375 + .3 * .25, 0, 0}};
     for (int n = 0; colours && n < 3; n++)
