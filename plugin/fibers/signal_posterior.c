@@ -285,9 +285,11 @@ void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps)
     free_samples(context, &maps->samples);
 }
 
-hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps)
+hot_status hot_signal_maps_make(hot_context *context, size_t voxels, int only_probability, hot_signal_maps *maps)
 {
     maps->probability = hot_context_calloc(context, voxels, 4 * sizeof(float));
+    if (only_probability)
+        return maps->probability ? HOT_OK : HOT_ERROR_MEMORY;
     maps->margin = hot_context_calloc(context, voxels, sizeof(float));
     maps->residual = hot_context_calloc(context, voxels, sizeof(float));
     maps->width = hot_context_calloc(context, voxels, sizeof(float));
@@ -329,7 +331,8 @@ void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const ho
         hot_posterior_temper(p, best, population);
         for (int k = 0; k <= KMAX; k++)
             at[k] = (float)p[k];
-        maps->margin[voxel] *= (float)population->certainty;
+        if (maps->margin)
+            maps->margin[voxel] *= (float)population->certainty;
     }
 }
 

@@ -57,8 +57,8 @@ void hot_posterior_temper(double p[4], int k, const hot_signal_priors *populatio
 /* Checks the number of requested samples. HOT_ERROR_ARGUMENT. */
 hot_status hot_signal_find_check(hot_context *context, const hot_signal_find_options *options);
 
-/* The memory of *maps for what is known beside directions. */
-hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps);
+/* The memory of *maps for what is known beside directions, or for probabilities alone. */
+hot_status hot_signal_maps_make(hot_context *context, size_t voxels, int only_probability, hot_signal_maps *maps);
 /* Allocate and free the posterior's maps in *maps. */
 hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
                                      const hot_signal_find_options *options, int max_fibers, hot_signal_maps *maps);

@@ -95,6 +95,7 @@ static hot_status find_in_signals(hot_run_state *run)
     hot_signal_maps *maps = &results->maps;
     in->signal.keep_maps = !in->without_maps || run->share;
     run->slabs.fades = in->signal.keep_maps && !run->slabs.only_learn && learned->mask->inside <= MAX_FADED;
+    run->slabs.only_probability = !in->borrowed && !run->share; /* files have no others */
     in->signal.part = &run->slabs;
     run->slabs.denoised = in->denoised;
     if (!in->borrowed && !in->denoised && in->dwi->summary && !(hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS))
