@@ -7,10 +7,11 @@ Mixtures as in tissue.py, 2,000 voxels each (--size 40,40,10: 16,000), the respo
 mean of |P(k) - share right| over ten bins; in brackets the binomial scatter of a perfect P(k) for the same number of
 voxels. Cones: of fibres in voxels with the right number, the share within the circle, and its standard error, for 1, 2
 and 3 fibres; the standard error accounts for the correlation within a voxel. Fractions: mean, its standard error and
-standard deviation of the error, for 1, 2 and 3 fibres; of the free water likewise. "all": the voxels of all tissues and
-seeds of an acquisition. The last lines count cells beyond the targets, and those by more than two standard errors
-(P(k): by more than the scatter). With several seeds (N, N + 1000, ...) a cell pools all voxels, except for P(k), the
-mean. Needs python3-nibabel, python3-numpy."""
+standard deviation of the error, for 1, 2 and 3 fibres; of the free water likewise. Intervals: the share of true
+fractions within 1.96 fraction_sd, and its standard error. "all": the voxels of all tissues and seeds of an
+acquisition. The last lines count cells beyond the targets, and those by more than two standard errors (P(k): by more
+than the scatter). With several seeds (N, N + 1000, ...) a cell pools all voxels, except for P(k), the mean.
+Needs python3-nibabel, python3-numpy."""
 import argparse
 import functools
 import multiprocessing
@@ -69,12 +70,12 @@ def measure(folder):
     load = lambda name: np.asanyarray(nibabel.load(os.path.join(folder, name)).dataobj).astype(float)  # noqa: E731
     truth, found = (tissue.vectors(os.path.join(folder, name)) for name in ("t.nii.gz", "o/peaks.nii.gz"))
     shape = load("o/cone.nii.gz").shape[:3]
-    cone, p, water = (load("o/%s.nii.gz" % name).reshape(np.prod(shape), -1) for name in
-                      ("cone", "probability", "free_water"))
+    cone, p, water, sd = (load("o/%s.nii.gz" % name).reshape(np.prod(shape), -1) for name in
+                          ("cone", "probability", "free_water", "fraction_sd"))
     true_water = load("m.nii.gz").reshape(len(p), -1)[:, 10]
     sizes = [np.linalg.norm(v, axis=-1) for v in (truth, found)]
     numbers = [(size > 0).sum(1) for size in sizes]
-    held, off = [], []
+    held, off, inside = [], [], []
     for k in (1, 2, 3):
         mine = np.flatnonzero((numbers[0] == k) & (numbers[1] == k))
         first = np.argsort(-sizes[0][mine], 1)[:, :k]
@@ -84,10 +85,12 @@ def measure(folder):
         near = dots.argmax(-1)
         angle = np.degrees(np.arccos(np.clip(dots.max(-1), 0, 1)))
         held.append(Sums(angle <= cone[mine, :k]))
-        off.append(Sums(sizes[1][mine, :k] - np.take_along_axis(size, near, 1)))
+        error = sizes[1][mine, :k] - np.take_along_axis(size, near, 1)
+        off.append(Sums(error))
+        inside.append(Sums(np.abs(error) <= 1.96 * sd[mine, :k]))
     wrong = (water[:, 0] - true_water)[numbers[0] > 0]
     return {"solved": Sums(tissue.solved(truth, found)[:, None]), "p": p, "truth": truth, "held": held, "off": off,
-            "water": Sums(wrong[:, None])}
+            "inside": inside, "water": Sums(wrong[:, None])}
 
 
 def run_case(hot, size, case):
@@ -98,7 +101,7 @@ def run_case(hot, size, case):
                     *tissue.MIX.split(), *more.split(), *words.split(), "--size", size, "--seed", seed, "--quiet",
                     folder=folder)
         tissue.call(hot, "run", "-i", "d.nii.gz", "-o", "o", "--quiet", "--outputs",
-                    "peaks,probability,cone,free_water", folder=folder)
+                    "peaks,probability,cone,free_water,fraction_sd", folder=folder)
         made = measure(folder)
     p, truth = made.pop("p"), made.pop("truth")
     made["calibration"] = [(tissue.calibration(p, truth),) + tissue.chance(p, np.random.default_rng(seed))]
@@ -107,23 +110,25 @@ def run_case(hot, size, case):
 
 def together(made):
     """All voxels of several phantoms."""
-    total = {"solved": Sums(), "held": [Sums() for _ in range(3)], "off": [Sums() for _ in range(3)], "water": Sums(),
+    lists = ("held", "off", "inside")
+    total = {"solved": Sums(), "water": Sums(), **{name: [Sums() for _ in range(3)] for name in lists},
              "calibration": [c for one in made for c in one["calibration"]]}
     for one in made:
         for name in ("solved", "water"):
             total[name].add(one[name])
-        for name in ("held", "off"):
+        for name in lists:
             for to, more in zip(total[name], one[name]):
                 to.add(more)
     return total
 
 
 def cells(made):
-    held = ["%.3f (%.3f)" % (s.mean(), s.error()) if s.enough() else "-" for s in made["held"]]
+    held, inside = (["%.3f (%.3f)" % (s.mean(), s.error()) if s.enough() else "-" for s in made[name]]
+                    for name in ("held", "inside"))
     off = ["%+.3f (%.3f), %.3f" % (s.mean(), s.error(), s.deviation()) if s.enough() else "-" for s in made["off"]]
     said = np.mean(made["calibration"], 0)
     return ["%.3f" % made["solved"].mean(), "%.3f (%.3f)" % tuple(said[:2]), " / ".join(held), " / ".join(off),
-            "%+.3f, %.3f" % (made["water"].mean(), made["water"].deviation())]
+            " / ".join(inside), "%+.3f, %.3f" % (made["water"].mean(), made["water"].deviation())]
 
 
 def beyond(rows, few=()):
@@ -131,6 +136,7 @@ def beyond(rows, few=()):
     said = [(c, CERTAIN_FEW if a else CERTAIN) for made, a in zip(rows, few) for c in made["calibration"]]
     wide = [s for made in rows for s in made["held"] if s.enough()]
     off = [s for made in rows for s in made["off"] if s.enough()]
+    inside = [s for made in rows for s in made["inside"] if s.enough()]
     # an error of zero is a cell that holds all, which is no chance
     far = lambda s, low, high: max(low - s.mean(), s.mean() - high) > 2 * s.error()  # noqa: E731
     out = lambda s, low, high: not low <= s.mean() <= high  # noqa: E731
@@ -138,6 +144,8 @@ def beyond(rows, few=()):
                sum(c[0] > most for c, most in said), sum(c[0] > most + 2 * c[2] for c, most in said)),
               ("cones outside %.2f to %.2f" % CONES, len(wide), sum(out(s, *CONES) for s in wide),
                sum(far(s, *CONES) for s in wide)),
+              ("intervals outside %.2f to %.2f" % CONES, len(inside), sum(out(s, *CONES) for s in inside),
+               sum(far(s, *CONES) for s in inside)),
               ("fractions off by more than %.2f" % FRACTIONS, len(off), sum(out(s, -FRACTIONS, FRACTIONS) for s in off),
                sum(far(s, -FRACTIONS, FRACTIONS) for s in off))]
     return "; ".join("%s: %d of %d, %d beyond chance" % (name, n, every, sure)
@@ -157,7 +165,7 @@ def main():
               if options.only in "%s %s" % (s[0], t[0])]
     every = [(s[1], t[1], options.seed + at + 1000 * i) for at, s, t in chosen for i in range(options.seeds)]
     print("| acquisition | tissue | solved | calibration | cones of 1 / 2 / 3 hold | fractions of 1 / 2 / 3: bias, sd |"
-          " free water |\n|" + " --- |" * 7, flush=True)
+          " intervals of 1 / 2 / 3 hold | free water |\n|" + " --- |" * 8, flush=True)
     rows = []
     with multiprocessing.Pool(options.jobs) as pool:
         results = pool.imap(functools.partial(run_case, os.path.abspath(options.hotfiber), options.size), every, 1)

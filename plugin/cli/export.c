@@ -4,10 +4,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/fields.h"
 #include "core/grid_match.h"
 #include "dwi/scheme.h"
+#include "fibers/certainty.h"
 #include "io/common/parents.h"
 #include "io/common/paths.h"
 #include "io/dwi_load.h"
@@ -19,6 +21,7 @@ const cli_command cli_export_command = {
     "is given with --format; --list lists the formats and what reads them.\n\n"
     "  hotfiber export out -o fibers.vtp\n"
     "  hotfiber export out/peaks.nii.gz -o fixels --format fixels\n"
+    "  hotfiber export out -o sure.tck --min_probability .9 --max_cone 15\n"
     "  hotfiber export out -o peaks_fod.nii.gz --format peaks --amplitude fod",
     0,
 };
@@ -125,10 +128,13 @@ static hot_status scale_amplitudes(hot_context *context, const char *response_pa
         status = load_background(context, *fibers, data, &b0, &directions);
     if (status == HOT_OK)
         status = hot_fiber_field_fod_amplitude(context, *fibers, response, directions, b0, &scaled);
+    if (status == HOT_OK && (*fibers)->certainty) /* all fibres of a voxel get the same factor: their order stays */
+        status = hot_fiber_field_set_certainty(context, scaled, (*fibers)->certainty);
     if (status == HOT_OK) {
         hot_fiber_field_destroy(fibers);
         *fibers = scaled;
-    }
+    } else
+        hot_fiber_field_destroy(&scaled);
     hot_context_free(context, b0);
     hot_response_destroy(&response);
     return status;
@@ -169,11 +175,46 @@ static hot_status take_main_directions(hot_context *context, const char *input, 
     return status;
 }
 
+/* What the folder of a run knows of how certain its fibres are; the doubtful ones are left out. folder: the input as
+ * given. */
+static hot_status take_doubt(hot_context *context, const char *folder, hot_fiber_field *fibers, double min_probability,
+                             double max_cone)
+{
+    struct stat about;
+    hot_signal_maps maps = {0};
+    const struct { const char *option, *output; double bound; float **map; size_t per; } cuts[] = {
+        {"min_probability", "probability", min_probability, &maps.probability, 4},
+        {"max_cone", "cone", max_cone, &maps.cone, fibers ? (size_t)fibers->max_fibers : 0}};
+    const int is_folder = stat(folder, &about) == 0 && S_ISDIR(about.st_mode);
+    hot_status status = fibers && is_folder ? hot_run_folder_certainty(context, folder, fibers) : HOT_OK;
+    for (size_t i = 0; i < 2 && status == HOT_OK; i++) {
+        char name[64];
+        if (!(cuts[i].bound > 0))
+            continue;
+        snprintf(name, sizeof name, "%s.nii.gz", cuts[i].output);
+        if (!fibers || !is_folder)
+            status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, cuts[i].option,
+                                                "it goes with directions and the folder of their run, and '%s' is %s",
+                                                folder, is_folder ? "exported from its tensors" : "a file");
+        else
+            status = hot_run_folder_map(context, folder, name, &fibers->grid, cuts[i].per, cuts[i].map);
+        if (status == HOT_OK && !*cuts[i].map)
+            status = hot_context_fail_parameter(context, HOT_ERROR_FILE, cuts[i].option, "'%s' has no %s; hotfiber run "
+                                                "leaves it with --outputs default,%s", folder, name, cuts[i].output);
+    }
+    if (status == HOT_OK && fibers)
+        hot_fiber_field_filter(context, fibers, &maps, min_probability, max_cone);
+    hot_context_free(context, maps.probability);
+    hot_context_free(context, maps.cone);
+    return status;
+}
+
 int cli_export(int argc, char **argv)
 {
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
     const char *memory = NULL, *as = NULL;
     size_t bytes = 0;
+    double min_probability = 0, max_cone = 0;
     int list = 0;
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF), or the folder of a run; for formats "
@@ -187,6 +228,8 @@ int cli_export(int argc, char **argv)
         {"response", CLI_TEXT, &response, "FILE",
          "--amplitude fod: the response that the directions were found with; default: the one that their NRRD names",
          0, 0},
+        cli_row("min_probability", &min_probability),
+        cli_row("max_cone", &max_cone),
         {"dwi", CLI_TEXT, &dwi, "FILE",
          "png: the data (NRRD, MIF, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres. --amplitude fod: voxels count by their b=0 signal, as MRtrix's "
@@ -218,6 +261,7 @@ int cli_export(int argc, char **argv)
         status = hot_parents_check(context, output, 0);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);
+    const char *folder = input;
     char place[PATH_MAX];
     snprintf(place, sizeof place, "%s",
              cli_run_file(input, status == HOT_OK && !format->write ? "tensors.nrrd"
@@ -227,6 +271,8 @@ int cli_export(int argc, char **argv)
         status = hot_field_load(context, input, as, NULL, format->write ? &fibers : NULL, &tensors);
     if (status == HOT_OK && tensors && !format->write_tensors)
         status = take_main_directions(context, input, &tensors, &fibers);
+    if (status == HOT_OK)
+        status = take_doubt(context, folder, fibers, min_probability, max_cone);
     if (status == HOT_OK && fibers) {
         if (amplitude && strcmp(amplitude, "fod") == 0)
             status = scale_amplitudes(context, response, &data, &fibers);

@@ -101,7 +101,14 @@ struct hot_fiber_field {
     float *peaks;    /* voxels x 3 * max_fibers */
     uint8_t *counts; /* voxels */
     hot_response *response; /* owned: what the lengths are relative to, or `typical` of it; NULL = not known */
+    float *certainty; /* voxels x max_fibers, 0 to 1; NULL = not known, everything is shown as if it were 1 */
 };
+
+/* How strongly a fibre of a voxel is shown, 0 to 1: by its certainty. */
+static inline double hot_fiber_field_shown(const hot_fiber_field *fibers, size_t voxel, size_t fiber)
+{
+    return fibers->certainty ? (double)fibers->certainty[voxel * (size_t)fibers->max_fibers + fiber] : 1;
+}
 
 /* size[0] * size[1] * size[2]; 0 when that overflows. */
 size_t hot_grid_voxels(const hot_grid *grid);

@@ -121,6 +121,7 @@ void hot_fiber_field_destroy(hot_fiber_field **fibers)
     HOT_DESTROY_BEGIN(hot_fiber_field, fibers);
     hot_context_free(gone->context, gone->peaks);
     hot_context_free(gone->context, gone->counts);
+    hot_context_free(gone->context, gone->certainty);
     hot_response_destroy(&gone->response);
     hot_context_free(gone->context, gone);
 }

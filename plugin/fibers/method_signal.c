@@ -361,7 +361,9 @@ static hot_status allocate(hot_signal_finder *f)
     f->residual = noise_is_given(f) ? hot_context_calloc(context, f->voxels, sizeof *f->residual) : NULL;
     if (!f->signals || !f->use || !f->b || !f->gradients || !f->flags || (noise_is_given(f) && !f->residual))
         return HOT_ERROR_MEMORY;
-    return f->maps && f->options.keep_maps ? hot_signal_maps_make(context, f->voxels, f->maps) : HOT_OK;
+    const hot_signal_part *part = f->options.part;
+    return f->maps && f->options.keep_maps
+        ? hot_signal_maps_make(context, f->voxels, part && part->only_probability, f->maps) : HOT_OK;
 }
 
 static hot_status find_response(hot_signal_finder *f)
@@ -413,7 +415,7 @@ static hot_status fit_voxels(hot_signal_finder *f)
     const hot_status status = hot_signal_find(f, &found);
     if (status != HOT_OK || !maps)
         return status;
-    if (f->residual)
+    if (f->residual && maps->residual)
         memcpy(maps->residual, f->residual, f->voxels * sizeof *f->residual);
     hot_signal_maps_temper(f->context, f->where, &f->learned->population, maps);
     return HOT_OK;
@@ -441,7 +443,7 @@ static hot_status fill_maps(hot_signal_finder *f)
     const size_t flagged = hot_signal_log_flagged(f->context, f->mask, f->flags);
     if (!maps)
         return HOT_OK;
-    if (f->options.keep_maps)
+    if (maps->flags)
         memcpy(maps->flags, f->flags, f->voxels);
     maps->grid = f->dwi->grid;
     maps->noise_model = f->how.noise_model;
@@ -515,8 +517,9 @@ const hot_peaks_method hot_peaks_signal = {
     .name = "signal",
     .help = "0 to 3 fibres fitted to the signals; how many there are is chosen by their probability",
     .about = "0 to 3 fibres are fitted to the signals themselves, and how many there are is chosen by their "
-             "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
-             "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
+             "probability; the most accurate on phantoms. It needs the data (--dwi) and no tensors: with -i, the "
+             "voxels that have one are computed, without it those of --mask or of the mask estimated from the b=0 "
+             "images.",
     .find_in_signals = hot_fiber_field_signal,
     .takes = "sigma noise_model dwi bval bvec grad response diffusivities order probability margin "
              "flags cone cone_axes fraction_sd isotropic free_water noise_sd samples ",

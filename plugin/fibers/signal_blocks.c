@@ -71,8 +71,8 @@ static hot_signal_result result_at(const hot_signal_finder *f, const hot_signal_
     result.residual = found->residual ? found->residual + first : NULL;
     if (maps && options->keep_maps) {
         result.probability = maps->probability + 4 * first;
-        result.margin = maps->margin + first;
-        result.width = maps->width + first;
+        result.margin = maps->margin ? maps->margin + first : NULL;
+        result.width = maps->width ? maps->width + first : NULL;
     }
     return result;
 }

@@ -38,6 +38,8 @@ typedef struct hot_signal_part {
     hot_status (*load)(void *user, const hot_signal_output *found, size_t first, size_t count, int *known);
     hot_status (*save)(void *user, const hot_signal_output *found, size_t first, size_t count);
     size_t step;
+    int fades;             /* 1: of the posterior the cones, unless more is wanted: pictures fade fibres by them */
+    int only_probability;  /* 1: of the maps of hot_signal_maps_make no others */
     /* The same data, denoised: directions are those of its fits where they have as many fibres. All else, and the
      * number of fibres, is from the data as they came: denoising leaves noise that looks like neighbours' fibres, and
      * how much is not known. NULL = none. */

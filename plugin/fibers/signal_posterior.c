@@ -2,6 +2,8 @@
  * directions; those of the fits of other numbers are the nearest of these, and what is more comes behind. */
 #include "signal_posterior.h"
 
+#include "signal_field.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -56,6 +58,7 @@ void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_prior
     posterior->fit = fit;
     posterior->k = k;
     posterior->typical = typical;
+    posterior->unit = population ? population->isotropic[1] / typical : 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             double a = (double)fit->precision[AT(i, j)];
@@ -118,15 +121,25 @@ double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_
     return (1 / (along * along) - 1) / pow(tan(cone->half_angle), 2);
 }
 
+/* A fibre's part in what the fibres of a fit have together. */
+static double part_of(const hot_posterior *posterior, int fiber)
+{
+    double sum = 0;
+    for (int i = 0; i < posterior->k; i++)
+        sum += (double)posterior->fit->weight[i];
+    return (double)posterior->fit->weight[fiber] / sum;
+}
+
 double hot_posterior_fraction_sd(const hot_posterior *posterior, int fiber)
 {
     const double fraction = (double)posterior->fit->weight[fiber] / posterior->typical;
-    return fraction * sqrt(covariance(posterior, 4 * fiber, 4 * fiber));
+    const double of_unit = part_of(posterior, fiber) * posterior->unit;
+    return sqrt(fraction * fraction * covariance(posterior, 4 * fiber, 4 * fiber) + of_unit * of_unit);
 }
 
 void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double fraction[3])
 {
-    const int n = 4 * posterior->k + 3;
+    const int n = 4 * posterior->k + 3; /* odd: z[n] is drawn, too */
     double z[MAX_UNKNOWNS + 1], sum = 0;
     for (int i = 0; i < n; i += 2)
         hot_random_normals(random, &z[i], &z[i + 1]);
@@ -136,6 +149,7 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
             for (int p = 4 * fiber + u; u != 1 && p < n; p++) /* widths are not exported */
                 moved[u] += posterior->root[AT(p, 4 * fiber + u)] * z[p];
         fraction[fiber] = (double)posterior->fit->weight[fiber] / posterior->typical * exp(moved[0]);
+        fraction[fiber] = fmax(fraction[fiber] + part_of(posterior, fiber) * posterior->unit * z[n], 0);
         sum += fraction[fiber];
         const double *widen = posterior->widen[fiber];
         const double a = widen[0] * moved[2] + widen[1] * moved[3], b = widen[1] * moved[2] + widen[2] * moved[3];
@@ -241,14 +255,18 @@ hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
 {
     const size_t voxels = hot_grid_voxels(&mask->grid), items = voxels * (size_t)max_fibers;
     maps->max_fibers = max_fibers;
-    if (options->keep_cones) {
+    if (options->keep_cones || (options->part && options->part->fades)) {
         maps->cone = hot_context_calloc(context, items, sizeof *maps->cone);
+        if (!maps->cone)
+            return HOT_ERROR_MEMORY;
+    }
+    if (options->keep_cones) {
         maps->cone_axes = hot_context_calloc(context, items, 6 * sizeof *maps->cone_axes);
         maps->fraction_sd = hot_context_calloc(context, items, sizeof *maps->fraction_sd);
         maps->isotropic = hot_context_calloc(context, voxels, sizeof *maps->isotropic);
         maps->free_water = hot_context_calloc(context, voxels, sizeof *maps->free_water);
         maps->noise_sd = hot_context_calloc(context, voxels, sizeof *maps->noise_sd);
-        if (!maps->cone || !maps->cone_axes || !maps->fraction_sd || !maps->isotropic || !maps->free_water ||
+        if (!maps->cone_axes || !maps->fraction_sd || !maps->isotropic || !maps->free_water ||
             !maps->noise_sd)
             return HOT_ERROR_MEMORY;
     }
@@ -267,9 +285,11 @@ void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps)
     free_samples(context, &maps->samples);
 }
 
-hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps)
+hot_status hot_signal_maps_make(hot_context *context, size_t voxels, int only_probability, hot_signal_maps *maps)
 {
     maps->probability = hot_context_calloc(context, voxels, 4 * sizeof(float));
+    if (only_probability)
+        return maps->probability ? HOT_OK : HOT_ERROR_MEMORY;
     maps->margin = hot_context_calloc(context, voxels, sizeof(float));
     maps->residual = hot_context_calloc(context, voxels, sizeof(float));
     maps->width = hot_context_calloc(context, voxels, sizeof(float));
@@ -311,7 +331,8 @@ void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const ho
         hot_posterior_temper(p, best, population);
         for (int k = 0; k <= KMAX; k++)
             at[k] = (float)p[k];
-        maps->margin[voxel] *= (float)population->certainty;
+        if (maps->margin)
+            maps->margin[voxel] *= (float)population->certainty;
     }
 }
 
@@ -414,6 +435,8 @@ static void fill_cones(const hot_signal_fit *fit, int k, const hot_signal_priors
         hot_cone cone;
         hot_posterior_cone(&posterior, order[i], freedom, &cone);
         maps->cone[first + (size_t)i] = (float)(cone.half_angle * degree);
+        if (!maps->fraction_sd)
+            continue;
         maps->fraction_sd[first + (size_t)i] = (float)hot_posterior_fraction_sd(&posterior, order[i]);
         for (int a = 0; a < 6; a++)
             maps->cone_axes[6 * (first + (size_t)i) + (size_t)a] =
@@ -455,8 +478,9 @@ static void tell(hot_context *context, const hot_mask *mask, size_t first, size_
         const int k = found[i];
         if (!mask->bytes[voxel] || !(fits[4 * i].noise > 0))
             continue;
-        if (maps->cone) {
+        if (maps->cone)
             fill_cones(&fits[4 * i + (size_t)k], k, population, typical, rows, voxel, maps);
+        if (maps->isotropic) {
             fill_parts(&fits[4 * i + (size_t)k], k, typical, voxel, maps);
             maps->noise_sd[voxel] = fits[4 * i].noise * (sigma ? sigma[i] : (float)usual);
         }

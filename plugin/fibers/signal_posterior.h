@@ -13,6 +13,10 @@ typedef struct hot_posterior {
     double wider[3][2]; /* by how much turns along a cone's axes, the larger first, deviate more than that says */
     double widen[3][3]; /* the same of turns a and b: a symmetric matrix, aa, ab, bb */
     double typical;  /* the weight of the average single fibre, whose fraction is 1 */
+    /* What no signal tells: .9 of a sharp fibre beside .1 of isotropic tissue is a whole fibre that is less sharp. All
+     * fibres together may be more or less by how much voxels differ in their isotropic part: a deviation of
+     * fractions. */
+    double unit;
 } hot_posterior;
 
 /* The cone about a fibre that holds its direction with 95 %: an ellipse of semi-axes `angle` (radians, the larger one
@@ -53,8 +57,8 @@ void hot_posterior_temper(double p[4], int k, const hot_signal_priors *populatio
 /* Checks the number of requested samples. HOT_ERROR_ARGUMENT. */
 hot_status hot_signal_find_check(hot_context *context, const hot_signal_find_options *options);
 
-/* The memory of *maps for what is known beside directions. */
-hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps);
+/* The memory of *maps for what is known beside directions, or for probabilities alone. */
+hot_status hot_signal_maps_make(hot_context *context, size_t voxels, int only_probability, hot_signal_maps *maps);
 /* Allocate and free the posterior's maps in *maps. */
 hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
                                      const hot_signal_find_options *options, int max_fibers, hot_signal_maps *maps);

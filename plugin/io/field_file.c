@@ -1,6 +1,8 @@
 #include "field_file.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/arguments.h"
 #include "common/entry.h"
@@ -9,6 +11,7 @@
 #include "image_content.h"
 #include "io/common/directions_check.h"
 #include "io/common/input.h"
+#include "io/common/paths.h"
 #include "io/nrrd/nrrd_directions.h"
 #include "io/nrrd/nrrd_read.h"
 #include "io/nrrd/nrrd_tensors.h"
@@ -168,6 +171,22 @@ hot_status hot_field_load(hot_context *context, const char *path, const char *as
     return status;
 }
 
+/* Directions of a run's folder, and how certain they are. */
+static hot_status load_folder(hot_context *context, const char *folder, const char *content, hot_fiber_field **fibers)
+{
+    static const char *const names[] = {"peaks.nrrd", "peaks.nii.gz"};
+    char *path = hot_path_join(context, folder, names[0]);
+    if (path && access(path, F_OK) != 0) {
+        hot_context_free(context, path);
+        path = hot_path_join(context, folder, names[1]);
+    }
+    hot_status status = path ? hot_field_load(context, path, content, NULL, fibers, NULL) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK && (status = hot_run_folder_certainty(context, folder, *fibers)) != HOT_OK)
+        hot_fiber_field_destroy(fibers);
+    hot_context_free(context, path);
+    return status;
+}
+
 hot_status hot_fiber_field_load_as(hot_context *context, const char *path, const char *content,
                                    hot_fiber_field **fibers)
 {
@@ -175,6 +194,9 @@ hot_status hot_fiber_field_load_as(hot_context *context, const char *path, const
     if (fibers)
         *fibers = NULL;
     HOT_NEED(context, path, fibers);
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return load_folder(context, path, content, fibers);
     return hot_field_load(context, path, content, NULL, fibers, NULL);
 }
 

@@ -19,6 +19,14 @@ typedef struct hot_sh_reading {
 hot_status hot_field_load(hot_context *context, const char *path, const char *as, const hot_sh_reading *harmonics,
                           hot_fiber_field **fibers, hot_tensor_field **tensors);
 
+/* A map of a run's folder with `count` values per voxel, on the grid of its directions, side by side; NULL if the
+ * folder has none of this name. Errors: those of reading it, HOT_ERROR_FORMAT (another number of values),
+ * HOT_ERROR_MEMORY. */
+hot_status hot_run_folder_map(hot_context *context, const char *folder, const char *name, const hot_grid *grid,
+                              size_t count, float **values);
+/* Sets the certainty of directions from their run's folder, if it has certainty.nii.gz. */
+hot_status hot_run_folder_certainty(hot_context *context, const char *folder, hot_fiber_field *fibers);
+
 /* Harmonics of an image that is open (sh_file.c). */
 hot_status hot_harmonics_load(hot_image *image, const hot_sh_reading *how, hot_tensor_field **field);
 /* The line about a number of values that no harmonics have. */

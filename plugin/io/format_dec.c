@@ -1,6 +1,7 @@
 /* dec: direction-encoded colours, |x| red, |y| green, |z| blue in scanner axes, every fibre's times its amplitude,
- * summed. Three float volumes rather than the RGB24 type: MRtrix does not read RGB24, and mrview and FSLeyes show three
- * volumes in colour, with the window the user sets. As PNG: a picture of the three middle slices. */
+ * summed; and times its certainty, where that is known. Three float volumes rather than the RGB24 type: MRtrix does not
+ * read RGB24, and mrview and FSLeyes show three volumes in colour, with the window the user sets. As PNG: a picture of
+ * the three middle slices. */
 #include <math.h>
 
 #include "io/common/formats.h"
@@ -13,11 +14,12 @@
 /* Component d of a voxel's colour; flips of x and y do not matter to |x| and |y|. */
 static float color(const hot_fiber_field *fibers, size_t voxel, size_t d)
 {
-    const size_t row = 3 * (size_t)fibers->max_fibers;
-    float sum = 0;
-    for (size_t at = d; at < row; at += 3)
-        sum += fabsf(fibers->peaks[voxel * row + at]);
-    return sum;
+    const size_t max = (size_t)fibers->max_fibers;
+    double sum = 0;
+    for (size_t fiber = 0; fiber < fibers->counts[voxel]; fiber++)
+        sum += hot_fiber_field_shown(fibers, voxel, fiber) *
+               fabs((double)fibers->peaks[3 * (voxel * max + fiber) + d]);
+    return (float)sum;
 }
 
 static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)

@@ -84,6 +84,35 @@ static void put_shares(FILE *file, const hot_page *page)
     hot_page_write_planes(file, page, page->numbers, 0, "Number of fibres per voxel");
 }
 
+/* Fibres in voxels like CSF, and two in those like grey matter: shares, and above them what the people of
+ * bench/accuracy/people.py do not show (docs/guides/outputs.md). Fewer voxels say little. */
+static const double max_in_csf = .3, max_two_in_grey = .7, min_voxels = 100;
+
+static void put_tissues(FILE *file, const hot_page *page)
+{
+    const cJSON *tissues = hot_json_at(hot_json_at(page->json, "counts"), "tissues");
+    const double csf = hot_json_number(tissues, "csf"), grey = hot_json_number(tissues, "grey");
+    const double in_csf = hot_json_number(tissues, "csf_with_fibers") / csf;
+    const double two = hot_json_number(tissues, "grey_with_two") / grey;
+    char number[HOT_HTML_COUNT];
+    if (!(hot_json_number(tissues, "b") > 0)) {
+        fputs("<p class=\"soft\">How many fibres are in CSF and grey matter is not known: that takes a tensor of b = "
+              "1500 or below.</p>\n", file);
+        return;
+    }
+    fputs("<p>Where few fibres are expected: ", file);
+    if (csf > 0)
+        hot_html_format(file, "%.1f %% of %s voxels like CSF (mean diffusivity above 0.002 mm\xc2\xb2/s) have a "
+                        "fibre. ", 100 * in_csf, hot_html_count(number, csf));
+    if (grey > 0)
+        hot_html_format(file, "%.1f %% of %s voxels like grey matter (FA below 0.15) have two or more.", 100 * two,
+                        hot_html_count(number, grey));
+    fputs(csf > 0 || grey > 0 ? "</p>\n" : "no voxel is like CSF or grey matter.</p>\n", file);
+    if ((csf >= min_voxels && in_csf > max_in_csf) || (grey >= min_voxels && two > max_two_in_grey))
+        fputs("<p class=\"odd\">That is more than in good scans of people. The usual causes are data that were "
+              "denoised, interpolated or smoothed before, low SNR, and motion.</p>\n", file);
+}
+
 void hot_page_write_fibers(FILE *file, const hot_page *page)
 {
     static const char *const names[] = {"first", "second", "third"};
@@ -99,8 +128,10 @@ void hot_page_write_fibers(FILE *file, const hot_page *page)
     }
     if (page->sticks[0].bytes)
         hot_page_write_planes(file, page, page->sticks, 1, "Fibre directions as sticks");
-    fprintf(file, "<p class=\"soft\">A stick per fibre, as long as the fibre's peak, over %s. %s</p>\n",
+    fprintf(file, "<p class=\"soft\">A stick per fibre, as long as the fibre's peak, over %s.%s %s</p>\n",
             page->drawn_on,
+            page->fibers->certainty ? " Here and below fibres are fainter the less certain they are, in number or in "
+                                      "direction." : "",
             anatomy ? "Red runs left-right, green front-back, blue up-down. The patient's right is on the left."
                     : "Red is x, green y, blue z of the file, which does not say where the patient lies.");
     if (hot_page_is_thin(page, 0) || hot_page_is_thin(page, 1) || hot_page_is_thin(page, 2))
@@ -109,6 +140,7 @@ void hot_page_write_fibers(FILE *file, const hot_page *page)
     fputs("<h3>Directions as colours</h3>\n", file);
     hot_page_write_planes(file, page, page->colors, 0, "Fibre directions as colours");
     put_shares(file, page);
+    put_tissues(file, page);
     fputs("<h3>Lengths and angles</h3>\n<div class=\"charts\">\n", file);
     hot_chart_histogram(file, fractions ? "Volume fraction" : "Length of the fibres",
                         fractions ? "fraction of the voxel's signal" : "height of the tensor's form",

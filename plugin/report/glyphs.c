@@ -7,6 +7,8 @@
 #include "common/entry.h"
 
 enum { WINDOW = 10, TILE = 52, FINER = 2, STEPS = 20, HALVINGS = 6, FIBERS = 4 };
+/* The colour of a lobe that is not certain at all: a gray just above the ground's. */
+static const double FADED = .15;
 
 typedef struct body {
     int fibers;
@@ -102,6 +104,7 @@ static void make_body(const hot_page *page, const hot_panel *panel, size_t voxel
     for (int n = 0; n < b->fibers; n++) {
         const float *peak = page->fibers->peaks + voxel * row + 3 * n;
         const double length = sqrt((double)peak[0] * peak[0] + (double)peak[1] * peak[1] + (double)peak[2] * peak[2]);
+        const double shown = hot_fiber_field_shown(page->fibers, voxel, (size_t)n);
         double ras[3], axes[3] = {0}, size = 0;
         for (int d = 0; d < 3; d++)
             ras[d] = sign[d] * peak[d] / fmax(1e-12, length);
@@ -114,7 +117,7 @@ static void make_body(const hot_page *page, const hot_panel *panel, size_t voxel
             size += screen[d] * screen[d];
         for (int d = 0; d < 3; d++) {
             b->along[n][d] = screen[d] / fmax(1e-12, sqrt(size));
-            b->color[n][d] = fabs(ras[d]);
+            b->color[n][d] = shown * fabs(ras[d]) + (1 - shown) * FADED;
         }
         b->reach[n] = .9 * fmin(1, length / full);
     }

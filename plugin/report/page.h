@@ -7,7 +7,7 @@
 #include "io/common/report.h"
 #include "io/picture/picture_layout.h"
 
-enum { HOT_PAGE_BINS = 48, HOT_PAGE_PLANES = 3, HOT_PAGE_SERIES = 3, HOT_PAGE_MAPS = 16 };
+enum { HOT_PAGE_BINS = 48, HOT_PAGE_PLANES = 3, HOT_PAGE_SERIES = 3, HOT_PAGE_MAPS = 17 };
 
 /* How often values occur, within bounds that hold nearly all of them; the outermost bins have what lies beyond. */
 typedef struct hot_histogram {

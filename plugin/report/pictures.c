@@ -14,6 +14,8 @@ static const hot_map_kind kinds[] = {
      HOT_MAP_FIRST, 1},
     {"md.nii.gz", "Mean diffusivity", "10\xe2\x81\xbb\xc2\xb3 mm\xc2\xb2/s",
      "of an order-2 tensor; about 0.7 in white matter, 3 in fluid", 1e3, 0, 3, HOT_MAP_FIRST, 1},
+    {"certainty.nii.gz", "How certain the first fibre is", "",
+     "the probability that there is one, times that of a direction within 15 degrees", 1, 0, 1, HOT_MAP_FIRST, 0},
     {"probability.nii.gz", "How sure the number of fibres is", "",
      "the probability of the number that is likeliest", 1, 0, 1, HOT_MAP_LARGEST, 0},
     {"cone.nii.gz", "How sure the first direction is", "degrees",
@@ -83,10 +85,11 @@ static uint32_t map_color(const void *user, size_t voxel)
 static uint32_t direction_color(const void *user, size_t voxel)
 {
     const shown *s = user;
-    const size_t row = 3 * (size_t)s->page->fibers->max_fibers;
+    const hot_fiber_field *fibers = s->page->fibers;
+    const size_t row = 3 * (size_t)fibers->max_fibers;
     double sum[3] = {0};
-    for (size_t i = 0; i < row; i++)
-        sum[i % 3] += fabs((double)s->page->fibers->peaks[voxel * row + i]);
+    for (size_t i = 0; i < 3 * (size_t)fibers->counts[voxel]; i++)
+        sum[i % 3] += hot_fiber_field_shown(fibers, voxel, i / 3) * fabs((double)fibers->peaks[voxel * row + i]);
     uint32_t pixel = 0;
     for (int d = 0; d < 3; d++)
         pixel = pixel << 8 | (uint32_t)lround(255 * fmin(1, sum[d] / s->full));

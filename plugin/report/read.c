@@ -7,6 +7,7 @@
 #include "core/image.h"
 #include "common/foreign_text.h"
 #include "dwi/summary.h"
+#include "io/field_file.h"
 #include "page.h"
 
 const cJSON *hot_json_at(const cJSON *object, const char *name)
@@ -222,6 +223,8 @@ static hot_status read_fibers(hot_page *page)
             status = hot_page_recover(page, hot_fiber_field_load(page->context, path, &page->fibers));
         hot_context_free(page->context, path);
     }
+    if (status == HOT_OK && page->fibers)
+        status = hot_page_recover(page, hot_run_folder_certainty(page->context, page->folder, page->fibers));
     if (page->fibers)
         page->grid = page->fibers->grid;
     return status;

@@ -22,7 +22,7 @@ typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENO
 
 typedef hot_status writer(hot_run_state *run, const char *path);
 static writer write_b0, write_mask, write_noise, write_peaks_fod, write_picture, write_residual, write_response,
-    write_samples, write_tensors, write_tissue_sh, write_tissues;
+    write_certainty, write_samples, write_tensors, write_tissue_sh, write_tissues;
 
 typedef struct output {
     const char *name, *file;
@@ -52,6 +52,8 @@ static const output outputs[] = {
      "model msmt: what the conditions of the constrained minimum leave"},
     {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
     {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
+    {"certainty", "certainty.nii.gz", DEFAULT, SIGNAL_METHOD, OWN, NULL, write_certainty,
+     "method signal: how certain each fibre is, 0 to 1, a volume per fibre: pictures and colours fade it by that"},
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, SIGNAL_MAP, NULL, NULL,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
     {"cone", "cone.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
@@ -193,7 +195,8 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
     }
     for (int i = 0; i < OUTPUTS; i++) /* drawn to be written; drawn on */
         if ((outputs[i].needs == SAMPLES && !missing(&outputs[i], options, method)) ||
-            (outputs[i].write == write_b0 && options->report))
+            ((outputs[i].write == write_b0 || outputs[i].write == write_certainty) && options->report &&
+             !missing(&outputs[i], options, method)))
             *set |= (hot_run_outputs)1 << i;
     return status;
 }
@@ -211,6 +214,8 @@ unsigned hot_run_outputs_use(hot_run_outputs set)
             used |= HOT_USES_SIGNALS;
         if (o->source == SIGNAL_MAP)
             used |= o->needs == CONES ? HOT_USES_CONES : HOT_USES_MAPS;
+        if (o->write == write_certainty || o->write == write_picture || (o->format && strcmp(o->format, "dec") == 0))
+            used |= HOT_USES_MAPS; /* faded by the probabilities */
     }
     return used;
 }
@@ -264,6 +269,14 @@ static hot_status write_b0(hot_run_state *run, const char *path)
     hot_run_results *results = &run->results;
     const hot_grid *grid = hot_fiber_field_grid(results->fibers);
     return results->background ? hot_map_save(run->context, grid, results->background, 1, NULL, path) : HOT_OK;
+}
+
+static hot_status write_certainty(hot_run_state *run, const char *path)
+{
+    const hot_fiber_field *fibers = run->results.fibers;
+    return fibers->certainty ? hot_map_save(run->context, &fibers->grid, fibers->certainty,
+                                            (size_t)fibers->max_fibers, "certainty", path)
+                             : HOT_OK;
 }
 
 static hot_status write_samples(hot_run_state *run, const char *path)

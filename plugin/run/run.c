@@ -13,12 +13,19 @@
 #include "dwi/dwi_private.h"
 #include "dwi/empty.h"
 #include "dwi/summary.h"
+#include "fibers/certainty.h"
 #include "io/dwi_load.h"
 #include "learned.h"
 #include "model/model.h"
 #include "outputs.h"
 #include "parts.h"
 #include "resume.h"
+
+/* Voxels of a mask in which cones are found for the sake of pictures. They take fits from a GPU's memory, which in
+ * large data costs more than all else; on a CPU it is 2 % (28 November 2026). */
+enum { MAX_FADED = 400000 };
+
+static int makes_folder(const hot_run_options *options) { return options->parts == 0 && !options->learn; }
 
 /* Each of the names in a list with commas. */
 static hot_status check_responses(const hot_run_state *run)
@@ -87,6 +94,8 @@ static hot_status find_in_signals(hot_run_state *run)
     hot_run_learned *learned = &run->learned;
     hot_signal_maps *maps = &results->maps;
     in->signal.keep_maps = !in->without_maps || run->share;
+    run->slabs.fades = in->signal.keep_maps && !run->slabs.only_learn && learned->mask->inside <= MAX_FADED;
+    run->slabs.only_probability = !in->borrowed && !run->share; /* files have no others */
     in->signal.part = &run->slabs;
     run->slabs.denoised = in->denoised;
     if (!in->borrowed && !in->denoised && in->dwi->summary && !(hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS))
@@ -133,6 +142,23 @@ static hot_status find(hot_run_state *run)
     return run->inputs.method->find_in_signals ? find_in_signals(run)
            : run->slabs.only_learn             ? HOT_OK
                                                : find_in_tensors(run);
+}
+
+/* What the probabilities and cones say of each fibre, and the fibres that are left out for it. */
+static hot_status judge_fibers(hot_run_state *run)
+{
+    const hot_run_options *options = &run->inputs.options;
+    hot_run_results *results = &run->results;
+    hot_status status = results->maps.probability
+        ? hot_fiber_field_judge(run->context, results->fibers, &results->maps) : HOT_OK;
+    if (status == HOT_OK)
+        hot_fiber_field_filter(run->context, results->fibers, &results->maps, options->min_probability,
+                               options->max_cone);
+    if (!options->signal->keep_cones) { /* those were for the certainty alone */
+        hot_context_free(run->context, results->maps.cone);
+        results->maps.cone = NULL;
+    }
+    return status;
 }
 
 static void count_fibers(hot_run_state *run)
@@ -228,12 +254,14 @@ hot_status hot_run_compute_state(hot_run_state *run)
 
     if ((status = fit(run)) != HOT_OK)
         return status;
+    if (makes_folder(&in->options) && !in->borrowed && (status = hot_run_judge_tissues(run)) != HOT_OK)
+        return status;
     hot_run_end_stage(run, HOT_STAGE_FITTING);
 
     if ((status = find(run)) != HOT_OK || in->options.learn)
         return status;
-    if (!in->options.parts)
-        hot_run_filter_fibers(run);
+    if (!in->options.parts && (status = judge_fibers(run)) != HOT_OK)
+        return status;
     count_fibers(run);
     hot_run_end_stage(run, HOT_STAGE_FINDING);
     run->results.counts.seconds = hot_run_now() - run->began;
@@ -259,6 +287,7 @@ void hot_run_free(hot_run_state *run)
     results->background = NULL;
     hot_context_free(run->context, learned->noise);
     learned->noise = NULL;
+    hot_run_tissues_free(run->context, &results->tissues);
     hot_signal_maps_free(&results->maps);
     hot_fiber_field_destroy(&results->fibers);
     hot_fiber_field_destroy(&results->peaks_fod);
@@ -287,8 +316,6 @@ static void hear(void *user, hot_log_level level, const char *line)
     cJSON_Delete(said);
     run->log_lost = 1;
 }
-
-static int makes_folder(const hot_run_options *options) { return options->parts == 0 && !options->learn; }
 
 /* Makes report.html from the files of the folder. */
 static hot_status write_page(hot_run_state *run)
@@ -336,6 +363,16 @@ static hot_status read_data(hot_run_state *run)
     return status;
 }
 
+/* Signal and msmt have different strengths, and no line of either says so. */
+static void name_msmt(const hot_run_state *run)
+{
+    const hot_run_inputs *in = &run->inputs;
+    if (in->method->find_in_signals && hot_dwi_shells(in->dwi, NULL, NULL) > 2) /* of which one is b=0 */
+        hot_context_log(run->context, HOT_LOG_NOTE, "several shells: --model msmt also gives amounts of tissues, and "
+                        "more three-way crossings; where the number of fibres matters, run both (hotfiber score "
+                        "compares them)");
+}
+
 /* The outputs and the report, and the folder appears. */
 static hot_status write_folder(hot_run_state *run)
 {
@@ -344,6 +381,7 @@ static hot_status write_folder(hot_run_state *run)
     if (status != HOT_OK)
         return status;
     hot_run_end_stage(run, HOT_STAGE_MAPS);
+    name_msmt(run);
     /* Once they are described the data are freed: writing needs memory, too. */
     in->description = hot_run_describe_input(run);
     hot_dwi_destroy(&in->denoised);

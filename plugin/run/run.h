@@ -52,6 +52,14 @@ typedef struct hot_run_learned {
     cJSON *said; /* what steps of learning have logged, for a file */
 } hot_run_learned;
 
+/* What sampled voxels look like (run_tissue.c). */
+enum { HOT_LIKE_OTHER, HOT_LIKE_CSF, HOT_LIKE_GREY };
+typedef struct hot_run_tissues {
+    size_t voxels, *voxel;
+    uint8_t *kind; /* HOT_LIKE_... */
+    double b;      /* the largest b-value that was used; 0: these data do not tell */
+} hot_run_tissues;
+
 /* Results. */
 typedef struct hot_run_results {
     hot_tensor_field *tensors;
@@ -60,6 +68,7 @@ typedef struct hot_run_results {
     hot_tensor_field *diffusion_tensors; /* of FA and MD; NULL unless these are wanted */
     hot_fiber_field *peaks_fod; /* directions with amplitudes of an fODF; likewise */
     float *background; /* the picture's: mean b=0 image */
+    hot_run_tissues tissues;
     hot_run_result counts;
 } hot_run_results;
 
@@ -124,8 +133,9 @@ hot_status hot_run_make_response(hot_run_state *run);
 /* From run->inputs.dwi to tensors and fibres: mask and response (unless set), order, fit, directions, counts. */
 hot_status hot_run_compute_state(hot_run_state *run);
 
-/* Leaves out fibres by options.min_probability and max_cone (filter.c). */
-void hot_run_filter_fibers(hot_run_state *run);
+/* Judges a sample of the voxels of run->inputs.dwi, for the report. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+hot_status hot_run_judge_tissues(hot_run_state *run);
+void hot_run_tissues_free(hot_context *context, hot_run_tissues *tissues);
 
 /* Frees the run. Removes the folder and its files unless they were committed. */
 void hot_run_free(hot_run_state *run);

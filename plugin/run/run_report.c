@@ -224,6 +224,30 @@ static void add_response(cJSON *root, const hot_run_state *run)
     }
 }
 
+/* Fibres where few are expected, among sampled voxels. */
+static void add_tissues(cJSON *counts, const hot_run_state *run)
+{
+    const hot_run_tissues *tissues = &run->results.tissues;
+    const uint8_t *found = hot_fiber_field_counts(run->results.fibers);
+    size_t like[3] = {0}, some[3] = {0}; /* by kind: voxels, and those with fibres, of grey matter with two or more */
+    if (!(tissues->b > 0)) {
+        ADD(cJSON_AddNullToObject(counts, "tissues"));
+        return;
+    }
+    for (size_t n = 0; n < tissues->voxels; n++) {
+        const int kind = tissues->kind[n];
+        like[kind]++;
+        some[kind] += found[tissues->voxel[n]] > (kind == HOT_LIKE_GREY);
+    }
+    cJSON *object = cJSON_AddObjectToObject(counts, "tissues");
+    const struct { const char *name; double value; } members[] = {
+        {"voxels", (double)tissues->voxels}, {"b", tissues->b},
+        {"csf", (double)like[HOT_LIKE_CSF]}, {"csf_with_fibers", (double)some[HOT_LIKE_CSF]},
+        {"grey", (double)like[HOT_LIKE_GREY]}, {"grey_with_two", (double)some[HOT_LIKE_GREY]}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        ADD(cJSON_AddNumberToObject(object, members[i].name, members[i].value));
+}
+
 static void add_counts(cJSON *root, const hot_run_state *run)
 {
     const hot_run_result *result = &run->results.counts;
@@ -238,6 +262,7 @@ static void add_counts(cJSON *root, const hot_run_state *run)
     cJSON *fibers = cJSON_AddObjectToObject(counts, "fibers");
     for (int i = 0; i < 5; i++)
         ADD(cJSON_AddNumberToObject(fibers, names[i], (double)result->fibers[i]));
+    add_tissues(counts, run);
 }
 
 static hot_status add_name(void *user, const char *name)

@@ -1,4 +1,6 @@
-"""Doubtful fibres are left out on request: --min_probability and --max_cone. And --denoise changes directions alone."""
+"""Doubt is where people look: pictures and colours fade by certainty.nii.gz, the report counts fibres where few are
+expected, --min_probability and --max_cone of run and export leave fibres out, fraction_sd has what fractions cannot
+know. And --denoise changes directions alone."""
 import json
 
 import nibabel
@@ -7,7 +9,7 @@ from cli import *
 
 works("phantom", "--layout", "mixture", "--size", "12,10,5", "--snr", 15, "-b", 1000, "--directions", 32, "-o",
       "dwi.nii.gz", "--truth", "truth.nii.gz", "--seed", 21, "--quiet")
-OUTPUTS = "peaks,nfibers,probability,cone,fraction_sd"
+OUTPUTS = "peaks,nfibers,probability,cone,fraction_sd,certainty,dec,fa,md,mask"
 
 
 def run(name, *options):
@@ -15,8 +17,9 @@ def run(name, *options):
     load = lambda file: np.asanyarray(nibabel.load(f"{name}/{file}.nii.gz").dataobj)  # noqa: E731
     made = {file: load(file) for file in OUTPUTS.split(",")}
     made["peaks"] = made["peaks"].reshape(made["nfibers"].shape + (-1, 3))
+    made["dec"] = made["dec"].reshape(made["nfibers"].shape + (3,))
     made["log"] = [line["text"] for line in json.load(open(f"{name}/report.json"))["log"]]
-    made["text"] = done.stderr
+    made["text"], made["counts"] = done.stderr, json.load(open(f"{name}/report.json"))["counts"]
     return made
 
 
@@ -24,7 +27,7 @@ def kept(whole, keep):
     """A voxel's fibres for which keep is true, moved to the front; [voxel, fibre, ...]."""
     order = np.argsort(~keep, axis=-1, kind="stable")
     found = {}
-    for name in ("peaks", "cone", "fraction_sd"):
+    for name in ("peaks", "cone", "fraction_sd", "certainty"):
         values = whole[name] if name == "peaks" else whole[name][..., None]
         values = np.where(keep[..., None], values, 0)
         found[name] = np.take_along_axis(values, order[..., None], -2).reshape(whole[name].shape)
@@ -49,6 +52,55 @@ for name, (options, keep) in CUTS.items():
     check(any(f"{dropped} fibres are left out" in line for line in cut["log"]), f"{name}: {cut['log']}")
 same = run("none", "--min_probability", 0, "--max_cone", 90)
 check(np.array_equal(same["peaks"], whole["peaks"]), "no bound: nothing is left out")
+
+# The same cuts of the folder of a whole run by export; a file, or a folder without the maps, is refused.
+for name, (options, _) in CUTS.items():
+    works("export", "whole", "-o", f"{name}.nii.gz", "--format", "peaks", "--quiet", *options)
+    cut, wanted = (np.asanyarray(nibabel.load(path).dataobj) for path in (f"{name}.nii.gz", f"{name}/peaks.nii.gz"))
+    check(np.array_equal(cut, wanted), f"export: {name}")
+    works("export", "whole", "-o", f"{name}.vtp", "--quiet", *options)
+works("run", "dwi.nii.gz", "-o", "plain_run", "--quiet")
+files = set(os.listdir("plain_run"))
+check("certainty.nii.gz" in files and not {"probability.nii.gz", "cone.nii.gz"} & files, f"default: {files}")
+for options, words in ((["whole/peaks.nii.gz", "--max_cone", 15], ("max_cone", "is a file")),
+                       (["plain_run", "--max_cone", 15], ("max_cone", "no cone.nii.gz", "--outputs default,cone")),
+                       (["plain_run", "--min_probability", .5], ("min_probability", "no probability.nii.gz")),
+                       (["whole", "--min_probability", 1.5], ("min_probability", "1.5"))):
+    done = hotfiber("export", *options, "-o", "no.vtp")
+    check(done.returncode in (1, 2) and not os.path.exists("no.vtp") and all(word in done.stderr for word in words),
+          f"export {options}: {done.stderr}")
+
+# Certainty: the probability of so many fibres, times that of a direction within 15 degrees by a normal distribution
+# with 95 % in the cone. At least so many fibres are right: errors are less spread than normal ones. dec is faded.
+within = 1 - 20.0 ** -(15 / np.maximum(whole["cone"].astype(float), 1e-9)) ** 2
+wanted = np.where(there, least * within, 0)
+check(np.abs(whole["certainty"] - wanted).max() < 1e-5, "certainty: its formula")
+check(np.array_equal(np.asanyarray(nibabel.load("plain_run/certainty.nii.gz").dataobj), whole["certainty"]),
+      "certainty: the same without cones among the outputs")
+check(np.abs(whole["dec"] - (np.abs(whole["peaks"]) * whole["certainty"][..., None]).sum(-2)).max() < 1e-6,
+      "dec is faded")
+truth = np.asanyarray(nibabel.load("truth.nii.gz").dataobj)
+truth = truth.reshape(truth.shape[:3] + (-1, 3))
+near = np.stack([np.where((np.linalg.norm(truth[..., t, :], axis=-1) > 0)[..., None],
+                          angle(whole["peaks"], truth[..., t, None, :]), 90) for t in range(truth.shape[-2])], -1)
+right, said = (near.min(-1) <= 15)[there], whole["certainty"][there]
+for low, high in ((0, .5), (.5, .9), (.9, 1.01)):
+    mine = (said >= low) & (said < high)
+    print(f"certainty {low} to {high}: {said[mine].mean():.3f} stated, {right[mine].mean():.3f} right, {mine.sum()}")
+    # three standard errors, and .03: what P(k) may be off by
+    check(mine.sum() > 40 and -.03 - 1.5 / mine.sum() ** .5 < right[mine].mean() - said[mine].mean() < .3,
+          f"certainty {low} to {high}: {said[mine].mean()} stated, {right[mine].mean()} right")
+
+# report.json counts fibres in voxels like CSF and like grey matter, by the maps MD and FA.
+inside, md, fa = whole["mask"] > 0, whole["md"].astype(float), whole["fa"].astype(float)
+csf, grey = inside & (md > 2e-3), inside & (md > 0) & (md <= 2e-3) & (fa < .15)
+counted = {"voxels": inside.sum(), "b": 1000, "csf": csf.sum(), "csf_with_fibers": (whole["nfibers"][csf] > 0).sum(),
+           "grey": grey.sum(), "grey_with_two": (whole["nfibers"][grey] > 1).sum()}
+check(whole["counts"]["tissues"] == counted, f"tissues: {whole['counts']['tissues']}, not {counted}")
+check(counted["csf"] > 5 and counted["grey"] > 5, f"tissues: {counted}")
+page = open("plain_run/report.html").read()
+check("voxels like CSF" in page and "That is more than in good scans" not in page, "the page: nothing odd")
+check("fainter" in page, "the page: fading is explained")
 
 # Files that need neither probabilities nor cones are filtered as well, and parts are as a whole run.
 works("run", "-i", "dwi.nii.gz", "-o", "few", "--outputs", "nfibers", *CUTS["both"][0], "--quiet")
@@ -78,4 +130,43 @@ single = (plain["nfibers"] == 1) & (np.linalg.norm(truth, axis=-1) > 0)
 off = [np.median(angle(x["peaks"][single][:, 0], truth[single])) for x in (plain, denoised)]
 print(f"single fibres are {off[0]:.2f} degrees off, denoised {off[1]:.2f}, in {single.sum()} voxels")
 check(single.sum() > 50 and off[1] < off[0], f"--denoise: {off} degrees from the truth")
+
+# Much water beside a little of a fibre in many voxels: the page says that this is more than usual. Above b=1500 CSF and
+# grey matter are not told apart, and with several shells a line names msmt.
+works("phantom", "--layout", "mixture", "--size", "12,12,6", "--snr", 60, "-b", 1000, "--directions", 32, "-o",
+      "dwi.nii.gz", "--truth", "truth.nii.gz", "--seed", 25, "--quiet")
+image = nibabel.load("dwi.nii.gz")
+b, bvec = np.loadtxt("dwi.bval"), np.loadtxt("dwi.bvec")
+data = np.asanyarray(image.dataobj).astype(np.float32)
+mixed = 1000 * (.87 * np.exp(-b * 3e-3) + .13 * np.exp(-b * (.3e-3 + 1.4e-3 * bvec[2] ** 2)))
+data[:, :6] = mixed + np.random.default_rng(1).normal(0, 10, data[:, :6].shape)
+nibabel.save(nibabel.Nifti1Image(data, image.affine), "mixed.nii.gz")
+np.savetxt("mixed.bval", b[None], "%g")
+np.savetxt("mixed.bvec", bvec, "%.8f")
+works("run", "mixed.nii.gz", "-o", "mixed", "--quiet")
+tissues = json.load(open("mixed/report.json"))["counts"]["tissues"]
+check(tissues["csf"] > 300 and tissues["csf_with_fibers"] > .9 * tissues["csf"], f"mixed: {tissues}")
+check("That is more than in good scans" in open("mixed/report.html").read(), "mixed: the page says so")
+for name, shells, more in (("high", 2500, ()), ("two", "1000,2500", ()), ("tissue", "1000,2500", ("--model", "msmt"))):
+    works("phantom", "--layout", "mixture", "--size", "8,8,4", "--snr", 30, "-b", shells, "--directions", 32, "-o",
+          f"{name}.nii.gz", "--truth", "t.nii.gz", "--seed", 23, "--quiet")
+    done = works("run", f"{name}.nii.gz", "-o", f"run_{name}", *more)
+    check(("--model msmt also" in done.stderr) == (name == "two"), f"{name}: {done.stderr}")
+    counts = json.load(open(f"run_{name}/report.json"))["counts"]
+    check((counts["tissues"] is None) == (name == "high"), f"{name}: {counts}")
+check("is not known" in open("run_high/report.html").read(), "high b: the page says that it is not known")
+
+# Fractions of single fibres of sticks and zeppelins: the fits alone would say a third of the deviation there is.
+works("phantom", "--layout", "mixture", "--dispersion", "0-20", "--csf", "0-.2", "--grey", "0-.2", "--weights", ".4-1",
+      "--tissue", "stick-zeppelin", "--shares", ".15,.6,.25,0", "--size", "12,12,6", "--snr", 25, "-b", "1000,3000",
+      "--directions", 45, "-o", "dwi.nii.gz", "--truth", "truth.nii.gz", "--seed", 24, "--quiet")
+tissue = run("tissue")
+truth = np.asanyarray(nibabel.load("truth.nii.gz").dataobj)
+length = np.linalg.norm(truth.reshape(truth.shape[:3] + (-1, 3)), axis=-1)
+single = (tissue["nfibers"] == 1) & ((length > 0).sum(-1) == 1)
+off = np.linalg.norm(tissue["peaks"][single][:, 0], axis=-1) - length[single].max(-1)
+held = np.mean(np.abs(off) <= 1.96 * tissue["fraction_sd"][single][:, 0])
+print(f"fractions: {held:.3f} of {single.sum()} within 95 %, deviation {off.std():.3f}, "
+      f"stated {tissue['fraction_sd'][single][:, 0].mean():.3f}")
+check(single.sum() > 300 and .9 <= held <= .995, f"fractions: {held} of {single.sum()} are held")
 end()

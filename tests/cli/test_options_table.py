@@ -105,7 +105,7 @@ CHANGES = {
     "samples": ("signal", 2, "samples"), "min_probability": ("signal", .5, "min_probability"),
     "max_cone": ("signal", 20, "max_cone"), "learned": ("learned", "changed.json", "learned"),
     "seed": ("signal", 9, "seed"), "device": ("signal", "reference", "device"),
-    "outputs": ("signal", "all,maps", "maps"), "merge": ("signal", "parts", "merge"),
+    "outputs": ("signal", "all,maps", "tensors"), "merge": ("signal", "parts", "merge"),
     "part": ("signal", "1/2", "part"), "report": ("signal", None, None),
     "no_report": ("signal", None, None), "force": ("signal", None, None),
     "memory": ("signal", "300M", None), "threads": ("signal", 2, None), "quiet": ("signal", None, None),

@@ -150,7 +150,7 @@ names = " ".join(image["alt"] for image in page.images)
 for what in ("axial", "coronal", "sagittal", "sticks", "colours", "Number of fibres", "Fractional anisotropy",
              "Mean diffusivity"):
     check(what in names, f"a picture of {what}: {names}")
-shown = [name for name in about["files"] if re.match(r"(fa|md|afd_\w+|nufo|probability|b0)\.nii", name)]
+shown = [name for name in about["files"] if re.match(r"(fa|md|afd_\w+|nufo|probability|certainty|b0)\.nii", name)]
 maps = len(shown)
 check(len(page.images) == 3 * (4 + maps), f"{len(page.images)} pictures of {maps} maps")
 check(len([image for image in page.images if image["alt"].startswith("Glyphs, ")]) == 3, "glyphs in three planes")
@@ -197,7 +197,7 @@ shutil.copy("dwi.nrrd", odd)
 works("run", "-i", odd, "-o", "odd", "--outputs", "peaks", "--report", "--quiet")
 page = read("odd/report.html", "an odd name")
 check("<img src=x onerror=alert(1)>&amp;\"'\ufffd.nrrd" in page.words, "it is shown unchanged")
-check("No maps" not in page.words and len(page.images) == 15, f"the background is a map: {len(page.images)}")
+check("No maps" not in page.words and len(page.images) == 18, f"background and certainty are maps: {len(page.images)}")
 
 # Missing or damaged files.
 kept = sorted(set(report("out")["files"]) - {"report.json"})

@@ -1,6 +1,7 @@
 /* The promises of hotfiber_fibers.h, hotfiber_export.h and hotfiber_model.h about fields in memory and in files: order
  * and signs of directions, segments and surfaces in mm, tensors and responses written and read again, phantoms'
  * signals. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -102,6 +103,50 @@ static void test_fibers(hot_context *context)
         CHECK_NEAR(amplitudes[s], size[s], 1e-6, "amplitude %g", (double)amplitudes[s]);
         CHECK(numbers[s] == which[s], "number %d", numbers[s]);
     }
+    hot_fiber_field_destroy(&fibers);
+}
+
+/* How certain fibres are: set and given back, clamped, in a run's folder, and in colours. */
+static void test_certainty(hot_context *context)
+{
+    float certainty[VOXELS * MOST] = {0}, *colours = NULL;
+    hot_fiber_field *fibers = make_fibers(context), *again = NULL;
+    hot_grid own;
+    size_t values = 0;
+    certainty[MOST] = .5f, certainty[MOST + 1] = 2, certainty[MOST + 2] = NAN, certainty[4 * MOST] = -1;
+    certainty[11 * MOST] = 1, certainty[11 * MOST + 1] = .25f;
+    CHECK(!hot_fiber_field_certainty(fibers) && !hot_fiber_field_certainty(NULL), "none is known at first");
+    CHECK(hot_fiber_field_set_certainty(context, NULL, certainty) == HOT_ERROR_ARGUMENT, "no fibres");
+    CHECK(hot_fiber_field_set_certainty(context, fibers, certainty) == HOT_OK, "%s", hot_context_message(context));
+    certainty[MOST] = 0; /* it was copied */
+    const float *kept = hot_fiber_field_certainty(fibers);
+    CHECK(kept[MOST] == .5f && kept[MOST + 1] == 1 && kept[MOST + 2] == 0 && kept[4 * MOST] == 0 &&
+              kept[11 * MOST + 1] == .25f, "%g %g %g", (double)kept[MOST], (double)kept[MOST + 1],
+          (double)kept[MOST + 2]);
+    const hot_export_format *dec = hot_export_format_find("dec", NULL);
+    CHECK(dec && dec->write(context, fibers, "dec.nii.gz") == HOT_OK &&
+              hot_image_load_values(context, "dec.nii.gz", &own, &colours, &values) == HOT_OK && values == 3, "dec");
+    /* {.6, 0, .8} at .5 and {0, .5, 0} at 1; {.375, 0, 0} at 1 and {.3, 0, 0} at .25; the voxel at 0 is black */
+    const double right[3][3] = {{.3, .5, .4}, {0, 0, 0}, {.375 + .3 * .25, 0, 0}};
+    for (int n = 0; colours && n < 3; n++)
+        for (int d = 0; d < 3; d++)
+            CHECK_NEAR(colours[3 * (n == 0 ? 1 : n == 1 ? 4 : 11) + d], right[n][d], 1e-6, "colour %d %d", n, d);
+    hot_context_free(context, colours);
+    unlink("dec.nii.gz");
+    /* a run's folder is loaded like a file */
+    CHECK(mkdir("promised", 0777) == 0 && hot_fiber_field_save(context, fibers, "promised/peaks.nrrd") == HOT_OK &&
+              hot_fiber_field_load(context, "promised", &again) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(again && !hot_fiber_field_certainty(again), "a folder without certainty.nii.gz");
+    check_fibers(again, "a folder", 1, 1);
+    hot_fiber_field_destroy(&again);
+    CHECK(dec->write(context, fibers, "promised/certainty.nii.gz") == HOT_OK &&
+              hot_fiber_field_load(context, "promised", &again) == HOT_ERROR_FORMAT && !again,
+          "three values where %d are needed", MOST);
+    unlink("promised/certainty.nii.gz");
+    unlink("promised/peaks.nrrd");
+    CHECK(hot_fiber_field_load(context, "promised", &again) == HOT_ERROR_FILE && !again && rmdir("promised") == 0,
+          "a folder without directions");
+    CHECK(hot_fiber_field_set_certainty(context, fibers, NULL) == HOT_OK && !hot_fiber_field_certainty(fibers), "none");
     hot_fiber_field_destroy(&fibers);
 }
 
@@ -458,6 +503,7 @@ int main(void)
 {
     hot_context *context = context_of(2);
     test_fibers(context);
+    test_certainty(context);
     test_tensors(context);
     test_glyphs(context);
     test_formats();

@@ -142,6 +142,34 @@ for case in ({"samples": 1001}, {"samples": -1}, {"method": "maxima", "samples":
     else:
         check(False, f"{case} is refused")
 
+# How certain fibres are: as the files have it, from a run's folder, and for another program without the doubtful ones.
+works("run", "-i", "dwi.nrrd", "-o", "sure", "--outputs", "default,probability,cone", "--quiet")
+run = hotfiber.load("sure")
+for name in ("certainty", "probability", "cone"):
+    equal(image(f"sure/{name}.nii.gz"), getattr(learned, name), f"learned: {name}")
+    equal(getattr(run, name), getattr(learned, name), f"a run's folder: {name}")
+check(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).cone is None, "cones that were not asked for")
+equal(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).certainty, learned.certainty, "certainty without cones=True")
+hotfiber.export(learned, "faded.nii.gz", "dec")
+check(np.abs(image("faded.nii.gz") - image("sure/dec.nii.gz")).max() < 1e-6, "colours are faded")
+for number, cuts in enumerate(({"min_probability": .9}, {"max_cone": 8}, {"min_probability": .6, "max_cone": 12})):
+    words = [word for name, value in cuts.items() for word in (f"--{name}", value)]
+    works("export", "sure", "-o", f"by_command{number}.nii.gz", "--format", "peaks", "--quiet", *words)
+    wanted = image(f"by_command{number}.nii.gz")
+    check(0 < np.count_nonzero(wanted) < np.count_nonzero(learned.peaks), f"{cuts} leave out some")
+    for given, what in ((learned, "fibers"), (run, "load")):
+        hotfiber.export(given, "by_python.nii.gz", "peaks", force=True, **cuts)
+        equal(image("by_python.nii.gz"), wanted, f"{what}: {cuts}")
+for given, cuts, kind in ((learned, {"max_cone": 91}, ValueError), (learned, {"min_probability": -1}, ValueError),
+                          (hotfiber.load("sure/peaks.nrrd"), {"max_cone": 9}, ValueError),
+                          (learned.tensors, {"max_cone": 9}, TypeError)):
+    try:
+        hotfiber.export(given, "no.nii.gz", **cuts)
+    except kind as error:
+        check(next(iter(cuts)) in str(error) and "\n" not in str(error) and not os.path.exists("no.nii.gz"), str(error))
+    else:
+        check(False, f"{cuts} are refused")
+
 # Options that take arrays and objects.
 again = hotfiber.fibers(loaded, mask=result.mask, response=result.response, sigma=result.sigma)
 equal(again.nfibers, result.nfibers, "mask, response and noise of an earlier run")

@@ -75,6 +75,13 @@ check((.4, 0) in segments and np.array_equal(segments[.4, 0], [2, 1]), f"{segmen
 check((0, -.3) in segments, f"{segments}")
 colors = ax.collections[0].get_colors()[:, :3]
 check(sorted(map(tuple, np.round(colors, 3))) == sorted(map(tuple, np.eye(3))), f"colours {colors}")
+check((ax.collections[0].get_colors()[:, 3] == 1).all(), "nothing is known: nothing fades")
+result.certainty = np.where(result.fractions > 0, np.clip(result.fractions, .1, .9), 0).astype(np.float32)
+faded = hotfiber.plot(result, axis="j").collections[0]
+shown = {tuple(np.round(c[:3], 3)): round(float(c[3]), 3) for c in faded.get_colors()}
+there = np.take(result.fractions, result.fractions.shape[1] // 2, 1)
+check(sorted(shown.values()) == sorted(np.round(np.clip(there[there > 0], .1, .9), 3).tolist()), f"faded: {shown}")
+result.certainty = None
 check(len(hotfiber.plot(result, axis=2, index=0).collections[0].get_segments()) == 0, "an empty slice")
 # radiological, whatever the voxels' axes: R is on the left, A and S are up
 for axis, left, right, bottom, top, name in (("j", "R", "L", "P", "A", "axial"), ("i", "R", "L", "I", "S", "coronal"),

@@ -117,6 +117,55 @@ static void two_sticks(hot_context *context, const hot_grid *grid, int world, in
     unlink("p.png");
 }
 
+/* The brightest pixel of one colour within a panel. */
+static int brightest(const hot_panel *panel, int channel, const char *path)
+{
+    cairo_surface_t *image = cairo_image_surface_create_from_png(path);
+    const unsigned char *data = cairo_image_surface_get_data(image);
+    int most = 0;
+    for (int y = (int)panel->y; data && y < panel->y + panel->height; y++)
+        for (int x = (int)panel->x; x < panel->x + panel->width; x++) {
+            uint32_t pixel;
+            memcpy(&pixel, data + (size_t)y * (size_t)cairo_image_surface_get_stride(image) + 4 * (size_t)x,
+                   sizeof pixel);
+            const int value = (int)(pixel >> (16 - 8 * channel) & 255);
+            most = value > most ? value : most;
+        }
+    cairo_surface_destroy(image);
+    return most;
+}
+
+/* A red and a green fibre, the green one less and less certain: it fades into the black below, the red one does not. In
+ * the picture of sticks and in that of colours. */
+static void fade(hot_context *context)
+{
+    const hot_grid grid = make_grid(0, NULL);
+    const size_t middle = 3 + SIDE * (3 + SIDE * 3);
+    static float peaks[SIDE * SIDE * SIDE][2][3], certainty[SIDE * SIDE * SIDE][2], black[SIDE * SIDE * SIDE];
+    const hot_export_format *dec = hot_export_format_find("dec", NULL);
+    hot_fiber_field *fibers = NULL;
+    hot_picture_layout layout;
+    peaks[middle][0][0] = 1, peaks[middle][1][1] = .9f;
+    CHECK(hot_fiber_field_create(context, &grid, 2, peaks[0][0], &fibers) == HOT_OK, "fibers");
+    hot_picture_lay_out(&grid, hot_fiber_field_counts(fibers), &layout);
+    for (int step = -1; step <= 2; step++) { /* -1: nothing is known */
+        const double shown = step < 0 ? 1 : .5 * step;
+        certainty[middle][0] = 1, certainty[middle][1] = (float)shown;
+        CHECK(hot_fiber_field_set_certainty(context, fibers, step < 0 ? NULL : certainty[0]) == HOT_OK, "set");
+        CHECK(hot_export_picture(context, fibers, black, "p.png") == HOT_OK && dec->write(context, fibers, "d.png") ==
+                  HOT_OK, "%s", hot_context_message(context));
+        for (int color = 0; color < 2; color++) {
+            const char *path = color ? "d.png" : "p.png";
+            const double full = color ? 255 * .9 : 255; /* colours: full at the largest amplitude */
+            CHECK_NEAR(brightest(&layout.panels[2], 0, path), 255, 2, "%s: red at %g", path, shown);
+            CHECK_NEAR(brightest(&layout.panels[2], 1, path), full * shown, 3, "%s: green at %g", path, shown);
+        }
+    }
+    hot_fiber_field_destroy(&fibers);
+    unlink("p.png");
+    unlink("d.png");
+}
+
 int main(void)
 {
     char folder[] = "/tmp/hot_picture_XXXXXX";
@@ -129,6 +178,7 @@ int main(void)
         for (int world = 0; world < 3; world++)
             two_sticks(context, &grid, world, turn);
     }
+    fade(context);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "empty folder");
     hot_context_destroy(&context);
     HOT_TEST_END();

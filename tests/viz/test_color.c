@@ -1,9 +1,46 @@
 /* Colours: axes, rising lightness of the colour map, distinct colours of fibres. */
-#include "check.h"
 #include "scene/color.h"
+#include "scene/glyph_set.h"
+#include "scenes.h"
+
+/* Sticks fade by how certain their fibres are, in colours of direction and number. */
+static void test_fading(hot_context *context)
+{
+    static const float peaks[2][2][3] = {{{0, 0, 0}, {0, 0, 0}}, {{1, 0, 0}, {0, .5f, 0}}};
+    static const float certainty[2][2] = {{0, 0}, {1, .25f}};
+    static const uint8_t counts[2] = {0, 2};
+    const uint32_t voxel = 1;
+    for (int known = 0; known < 2; known++)
+        for (int color = HOT_COLOR_DIRECTION; color <= HOT_COLOR_FIBER; color++) {
+            hot_view_state state;
+            hot_stick_item *items = NULL;
+            size_t sticks = 0;
+            double rgb[3] = {0, 1, 0};
+            hot_scene *scene = scene_make(context, &(hot_scene_parts){
+                .grid = scene_grid(2, 1, 1), .max_fibers = 2, .peaks = peaks[0][0], .counts = counts,
+                .certainty = known ? certainty[0] : NULL});
+            hot_view_state_default(&state);
+            state.color = color;
+            CHECK(hot_stick_list_make(context, scene, &state, &voxel, 1, &items, &sticks) == HOT_OK && sticks == 2,
+                  "%zu sticks", sticks);
+            if (color == HOT_COLOR_FIBER)
+                hot_color_fiber(1, rgb);
+            for (int d = 0; d < 3 && items; d++) {
+                const double wanted = known ? .25 * rgb[d] + .75 * .15 : rgb[d];
+                CHECK_NEAR(items[1].rgba[d], 255 * wanted, 1, "colour %d, channel %d, known %d", color, d, known);
+                CHECK(items[1].rgba[3] == 255 && (color != HOT_COLOR_DIRECTION || items[0].rgba[0] == 255), "red");
+            }
+            hot_context_free(context, items);
+            hot_scene_destroy(&scene);
+        }
+}
 
 int main(void)
 {
+    hot_context *context = NULL;
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
+    test_fading(context);
+    hot_context_destroy(&context);
     static const double axes[4][3] = {{-2, 0, 0}, {0, 0.1, 0}, {0, 0, -7}, {0, 0, 0}};
     double rgb[3], other[3], before = 0;
     uint8_t bytes[256][3];

@@ -10,6 +10,13 @@ void hot_color_direction(const double ras[3], double rgb[3])
         rgb[d] = length > 0 ? fabs(ras[d]) / length : 0;
 }
 
+void hot_color_fade(double shown, double rgb[3])
+{
+    static const double ground = 0.15;
+    for (int d = 0; d < 3; d++)
+        rgb[d] = shown * rgb[d] + (1 - shown) * ground;
+}
+
 void hot_color_map(double value, double rgb[3])
 {
     /* coefficients of red, green and blue along the two axes of the plane of equal lightness */

@@ -382,6 +382,7 @@ hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, con
             if (!(length > 0) || !isfinite(length) || length < state->threshold || !isfinite(mm))
                 continue;
             hot_stick_item *item = &(*items)[(*sticks)++];
+            const double shown = scene->certainty ? (double)scene->certainty[voxels[v] * max_fibers + f] : 1;
             double direction[3], rgb[3], out = 1;
             voxel_center(scene, voxels[v], item->center);
             for (int d = 0; d < 3; d++)
@@ -400,10 +401,12 @@ hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, con
             switch ((hot_view_color)state->color) {
             case HOT_COLOR_DIRECTION:
                 hot_color_direction(direction, rgb);
+                hot_color_fade(shown, rgb);
                 to_bytes(rgb, item->rgba);
                 break;
             case HOT_COLOR_FIBER:
                 hot_color_fiber((int)f, rgb);
+                hot_color_fade(shown, rgb);
                 to_bytes(rgb, item->rgba);
                 break;
             case HOT_COLOR_VALUE: value_color(scene, volume, range, voxels[v], item->rgba); break;

@@ -202,10 +202,12 @@ void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size
     case HOT_VOLUME_COUNTS:
         values[0] = hot_scene_fibers(scene, voxel);
         break;
-    case HOT_VOLUME_DEC: /* sum over fibres of |x| |y| |z| times amplitude, as in exported files */
+    case HOT_VOLUME_DEC: /* sum over fibres of |x| |y| |z| times amplitude and certainty, as in exported files */
         values[0] = values[1] = values[2] = 0;
-        for (size_t at = 0; at < row; at++)
-            values[at % 3] += isfinite(peaks[at]) ? fabsf(peaks[at]) : 0;
+        for (size_t at = 0; at < row; at++) {
+            const float shown = scene->certainty ? scene->certainty[(voxel * row + at) / 3] : 1;
+            values[at % 3] += isfinite(peaks[at]) ? shown * fabsf(peaks[at]) : 0;
+        }
         break;
     case HOT_VOLUME_AMPLITUDE: /* the longest direction; for tensors alone, the largest radius */
         values[0] = scene->max_fibers ? 0 : scene->radius[voxel];
@@ -541,6 +543,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     made->max_fibers = parts->peaks ? parts->max_fibers : 0;
     made->peaks = parts->peaks;
     made->counts = parts->counts;
+    made->certainty = parts->peaks ? parts->certainty : NULL;
     made->mask = parts->mask;
     hot_status status = set_geometry(context, made);
     if (status == HOT_OK)

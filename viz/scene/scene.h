@@ -52,6 +52,7 @@ typedef struct hot_scene {
     int max_fibers;           /* 0 = no directions */
     const float *peaks;       /* voxels x 3 max_fibers, in the world of the grid's space; absent fibres are 0 */
     const uint8_t *counts;    /* fibres per voxel; NULL without directions */
+    const float *certainty;   /* voxels x max_fibers, 0 to 1: how far fibres fade; NULL = not known */
     const uint8_t *mask;      /* one byte per voxel, NULL = none */
     float *radius; /* largest radius of each voxel's surface; 0 = no surface; NULL without tensors */
     double typical_radius;      /* upper quartile of radius over voxels with fibres; fills a voxel at scale 1 */
@@ -85,6 +86,7 @@ typedef struct hot_scene_parts {
     int max_fibers;
     const float *peaks;
     const uint8_t *counts;
+    const float *certainty;
     const uint8_t *mask;
     int images; /* 1: no glyphs, only images that are added later */
 } hot_scene_parts;

@@ -133,7 +133,10 @@ static hot_status read_run(hot_context *context, struct inputs *inputs, const ch
             return HOT_ERROR_MEMORY;
         if (stat(path, &info) == 0) {
             const int volumes = inputs->volumes;
-            status = read_file(context, inputs, path, NULL);
+            hot_fiber_field *fibers = NULL;
+            status = n ? hot_fiber_field_load(context, folder, &fibers) : read_file(context, inputs, path, NULL);
+            if (fibers)
+                status = set_fibers(context, inputs, path, fibers);
             had++;
             if (status == HOT_OK && inputs->volumes != volumes)
                 status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds neither tensors nor directions", path);
@@ -197,24 +200,23 @@ static hot_status compare_grids(hot_context *context, const hot_grid *a, const h
 /* Converts directions to the tensors' space: a scene has one space. */
 static hot_status reorient_fibers(hot_context *context, const hot_grid *grid, hot_fiber_field **fibers)
 {
-    const hot_grid *had = hot_fiber_field_grid(*fibers);
     const int max_fibers = hot_fiber_field_max(*fibers);
     const size_t values = grid->size[0] * grid->size[1] * grid->size[2] * 3 * (size_t)max_fibers;
     double from[3], to[3];
-    hot_space_ras_sign(had->space, from);
+    hot_space_ras_sign(hot_fiber_field_grid(*fibers)->space, from);
     hot_space_ras_sign(grid->space, to);
     if (from[0] == to[0] && from[1] == to[1] && from[2] == to[2])
         return HOT_OK;
     hot_fiber_field *moved = NULL;
-    const float *peaks = hot_fiber_field_peaks(*fibers);
     float *turned = hot_context_alloc(context, values, sizeof *turned);
     if (!turned)
         return HOT_ERROR_MEMORY;
     for (size_t v = 0; v < values; v++)
-        turned[v] = (float)(from[v % 3] * to[v % 3]) * peaks[v];
+        turned[v] = (float)(from[v % 3] * to[v % 3]) * hot_fiber_field_peaks(*fibers)[v];
     hot_status status = hot_fiber_field_create(context, grid, max_fibers, turned, &moved);
     hot_context_free(context, turned);
-    if (status == HOT_OK) {
+    if (status == HOT_OK) { /* the order within a voxel stays */
+        status = hot_fiber_field_set_certainty(context, moved, hot_fiber_field_certainty(*fibers));
         hot_fiber_field_destroy(fibers);
         *fibers = moved;
     }
@@ -235,7 +237,7 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
         .device_tensors = device ? device->values : NULL,
         .max_fibers = fibers ? hot_fiber_field_max(fibers) : 0,
         .peaks = fibers ? hot_fiber_field_peaks(fibers) : NULL,
-        .counts = fibers ? hot_fiber_field_counts(fibers) : NULL,
+        .counts = fibers ? hot_fiber_field_counts(fibers) : NULL, .certainty = hot_fiber_field_certainty(fibers),
         .mask = mask ? hot_mask_bytes(mask) : NULL,
         .images = images != NULL,
     };

@@ -49,7 +49,8 @@ HOT_API hot_status hot_tensor_field_load_sh(hot_context *context, const char *pa
                                             hot_tensor_field **field);
 
 /* Directions as NRRD (3N values per voxel, the grid's own space) or NIfTI (.nii, .nii.gz: 3N volumes, scanner RAS),
- * by the file's name. */
+ * by the file's name. A folder of hot_run can be loaded like a file: its directions, with their certainty
+ * (hot_fiber_field_certainty) if it has certainty.nii.gz. */
 HOT_API hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path);
 HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fiber_field **fibers);
 /* See hot_tensor_field_load_as. */

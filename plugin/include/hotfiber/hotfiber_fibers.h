@@ -73,5 +73,15 @@ HOT_API int hot_fiber_field_max(const hot_fiber_field *fibers);
 HOT_API const float *hot_fiber_field_peaks(const hot_fiber_field *fibers);
 /* How many fibres each voxel has. Owned by the field. */
 HOT_API const uint8_t *hot_fiber_field_counts(const hot_fiber_field *fibers);
+/* How certain each fibre is, voxels x max, 0 to 1: the probability of at least so many fibres (hot_signal_maps), times
+ * that of a direction within 15 degrees of the true one, if errors are normal with 95 % of them in its cone. hot_run
+ * and hot_run_compute set it with the method signal. In masks of more than 400,000 voxels it is the first of the two
+ * probabilities alone, unless keep_cones is set. NULL = not known. Owned by the field. */
+HOT_API const float *hot_fiber_field_certainty(const hot_fiber_field *fibers);
+/* Sets it, for pictures and colours (hot_export_picture, the formats png and dec), which fade fibres by it. certainty:
+ * voxels x max, copied; values beyond 0 to 1 are clamped, NaN counts as 0; NULL = none is known. Errors:
+ * HOT_ERROR_ARGUMENT (no fibers), HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_fiber_field_set_certainty(hot_context *context, hot_fiber_field *fibers,
+                                                 const float *certainty);
 
 #endif

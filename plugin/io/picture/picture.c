@@ -90,10 +90,11 @@ static hot_status find_windows(hot_context *context, hot_picture *picture)
 /* Every fibre's |x| |y| |z|, summed: full at the amplitude of a full stick. */
 static uint32_t color_pixel(const hot_picture *picture, size_t voxel)
 {
-    const size_t row = 3 * (size_t)picture->fibers->max_fibers;
+    const hot_fiber_field *fibers = picture->fibers;
+    const size_t row = 3 * (size_t)fibers->max_fibers;
     double sum[3] = {0}; /* flips of x and y do not matter to |x| and |y| */
-    for (size_t i = 0; i < row; i++)
-        sum[i % 3] += fabs((double)picture->fibers->peaks[voxel * row + i]);
+    for (size_t i = 0; i < 3 * (size_t)fibers->counts[voxel]; i++)
+        sum[i % 3] += hot_fiber_field_shown(fibers, voxel, i / 3) * fabs((double)fibers->peaks[voxel * row + i]);
     uint32_t pixel = 0;
     for (int d = 0; d < 3; d++)
         pixel = pixel << 8 | (uint32_t)lround(255 * fmin(1, sum[d] / picture->full));
@@ -144,9 +145,9 @@ static void direction_color(const double ras[3], double color[3])
 }
 
 /* One stick about (x, y), half a voxel to each side at amplitude `full`. `under`: its dark rim, which keeps it apart
- * from its neighbours and from bright background. */
-static void draw_stick(const hot_picture *picture, const hot_panel *panel, const float v[3], double full, double x,
-                       double y, int under)
+ * from its neighbours and from bright background. shown: 1, or less where it fades. */
+static void draw_stick(const hot_picture *picture, const hot_panel *panel, const float v[3], double shown, double full,
+                       double x, double y, int under)
 {
     const hot_picture_layout *layout = &picture->layout;
     double ras[3], along[3] = {0}, color[3], amplitude = vector_length(v);
@@ -163,9 +164,9 @@ static void draw_stick(const hot_picture *picture, const hot_panel *panel, const
     direction_color(ras, color);
     cairo_set_line_width(picture->cairo, under ? thick + 2 : thick);
     if (under)
-        cairo_set_source_rgba(picture->cairo, 0, 0, 0, 0.55);
+        cairo_set_source_rgba(picture->cairo, 0, 0, 0, 0.55 * shown);
     else
-        cairo_set_source_rgb(picture->cairo, color[0], color[1], color[2]);
+        cairo_set_source_rgba(picture->cairo, color[0], color[1], color[2], shown);
     cairo_move_to(picture->cairo, x - dx, y - dy);
     cairo_line_to(picture->cairo, x + dx, y + dy);
     cairo_stroke(picture->cairo); /* round caps: a stick that points at us is a dot */
@@ -193,9 +194,10 @@ static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size
             const double full = fmax(picture->typical, longest_stick(fibers, voxel) / 1.5);
             for (size_t fiber = fibers->counts[voxel]; fiber-- > 0;) { /* the longest on top */
                 const float *v = fibers->peaks + 3 * (voxel * (size_t)fibers->max_fibers + fiber);
+                const double shown = hot_fiber_field_shown(fibers, voxel, fiber);
                 if (step_x >= 8)
-                    draw_stick(picture, panel, v, full, x, y, 1);
-                draw_stick(picture, panel, v, full, x, y, 0);
+                    draw_stick(picture, panel, v, shown, full, x, y, 1);
+                draw_stick(picture, panel, v, shown, full, x, y, 0);
             }
         }
 }
@@ -284,7 +286,7 @@ static void draw_legend(const hot_picture *picture)
     const int known = fibers->grid.space != HOT_SPACE_UNKNOWN;
     double x = layout->legend_x, y = layout->legend_y + radius + 1.6 * font;
     size_t voxels = hot_grid_voxels(&fibers->grid), having[4] = {0};
-    char text[5][128];
+    char text[6][128];
     for (size_t voxel = 0; voxel < voxels; voxel++)
         having[fibers->counts[voxel] < 3 ? fibers->counts[voxel] : 3]++;
 
@@ -318,8 +320,9 @@ static void draw_legend(const hot_picture *picture)
              fibers->max_fibers > 3 ? "+" : "", having[1], having[2], having[3]);
     snprintf(text[4], sizeof text[4], "voxel %.3g × %.3g × %.3g mm, hotfiber %s", layout->spacing[0],
              layout->spacing[1], layout->spacing[2], hot_version());
+    snprintf(text[5], sizeof text[5], "fainter: less certain, in number or direction");
     y += radius + 2.6 * font;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5 + (fibers->certainty != NULL); i++) {
         set_gray(picture, i == 0 ? 1 : 0.75);
         draw_text(picture, x, y + i * line, 0, text[i]);
     }

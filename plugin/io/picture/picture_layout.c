@@ -77,7 +77,7 @@ struct cell {
 static void arrange(const double mm[3], double largest_scale, hot_picture_layout *layout, struct cell cells[3])
 {
     const double font = layout->font = 20, side = 2.2 * font, over = 3.6 * font, under = 2.0 * font;
-    const double legend_width = 24 * font, legend_height = 17 * font, least = 14 * font;
+    const double legend_width = 24 * font, legend_height = 19 * font, least = 14 * font;
     /* Two by two: coronal and sagittal above, axial and the legend below, so that they line up. */
     double square = fmin((LARGEST - 4 * side) / (mm[0] + mm[1]), (LARGEST - 2 * (over + under)) / (mm[2] + mm[1]));
     /* Flat volumes would leave that mostly empty: stack the slices, with the legend at their side. */

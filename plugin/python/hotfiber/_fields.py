@@ -435,6 +435,9 @@ class Fibers:
         cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
         whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With cones=True, else
         None.
+    certainty: (..., n) float32, 0 to 1: the probability of at least so many fibres times that of a direction within 15
+        degrees of the true one, by its cone (masks above 400,000 voxels without cones=True: the first alone). Pictures
+        and `plot` fade a fibre by it. Of the method signal and folders of its runs, else None.
     isotropic, free_water: (...) float32 volume fractions of the isotropic compartment other than free water, and of
         free water; with the fibres' they add to 1. One shell does not separate the two. noise_sd:
         (...) float32 the voxel's own standard deviation of the noise, in the unit of the signals. With cones=True, else
@@ -454,6 +457,7 @@ class Fibers:
     cone: np.ndarray | None = None
     cone_axes: np.ndarray | None = None
     fraction_sd: np.ndarray | None = None
+    certainty: np.ndarray | None = None
     isotropic: np.ndarray | None = None
     free_water: np.ndarray | None = None
     noise_sd: np.ndarray | None = None
@@ -474,6 +478,9 @@ class Fibers:
         rows = grid.read_array(lib.hot_fiber_field_peaks(handle), np.float32, 3 * most)
         made.peaks = rows * grid.signs(most) + np.float32(0)
         made.nfibers, made._grid = grid.read_array(lib.hot_fiber_field_counts(handle), np.uint8), grid
+        certainty = lib.hot_fiber_field_certainty(handle)
+        if certainty:
+            made.certainty = grid.read_array(certainty, np.float32, most)
         return made
 
     def _open(self, context):
@@ -482,12 +489,41 @@ class Fibers:
         made = ctypes.c_void_p()
         context.check(lib.hot_fiber_field_create(context.handle, ctypes.byref(self._grid.struct), most, address(rows),
                                                  ctypes.byref(made)))
+        if self.certainty is not None:
+            certainty = self._grid.to_library(self.certainty, most)
+            context.check(lib.hot_fiber_field_set_certainty(context.handle, made, address(certainty)))
+        return made
+
+    def _certain(self, min_probability, max_cone):
+        """Without the fibres of which so many or more are less probable, or whose cone is wider; 0 = any."""
+        keep = self.fractions > 0
+        for name, bound, high, needs in (("min_probability", min_probability, 1, "probability"),
+                                         ("max_cone", max_cone, 90, "cone")):
+            if not 0 <= bound <= high:
+                raise ValueError(f"{name}: it is between 0 and {high}, not {bound}")
+            values = getattr(self, needs)
+            if bound and values is None:
+                raise ValueError(f"{name}: these directions have no {needs}; hotfiber.fibers(..., cones=True) gives "
+                                 f"it, and so does a run's folder with {needs}.nii.gz")
+            if bound and needs == "cone":
+                keep &= values <= bound
+            elif bound:
+                least = np.cumsum(values[..., :0:-1], axis=-1, dtype=float)[..., ::-1]  # of k fibres or more
+                keep &= least[..., :keep.shape[-1]] >= bound
+        if keep.sum() == self.nfibers.sum():
+            return self
+        order = np.argsort(~keep, axis=-1, kind="stable")
+        made = Fibers(np.take_along_axis(np.where(keep[..., None], self.vectors, 0), order[..., None], -2)
+                      .reshape(self.peaks.shape))
+        made._grid = self._grid
+        if self.certainty is not None:
+            made.certainty = np.take_along_axis(np.where(keep, self.certainty, 0), order, -1)
         return made
 
     def _read_posterior(self, maps):
         """Adds the probabilities and uncertainties of a run; the mask must be set."""
         grid, most = self._grid, maps.max_fibers
-        if maps.cone:
+        if maps.fraction_sd:
             self.cone, self.fraction_sd = (grid.read_array(one, np.float32, most) for one in
                                            (maps.cone, maps.fraction_sd))
             self.isotropic, self.free_water, self.noise_sd = (

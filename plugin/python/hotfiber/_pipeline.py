@@ -13,7 +13,7 @@ from . import _declarations as c
 from ._arrays import address, choice, fill, mask_bytes, number, outputs, struct, unmasked
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
 from ._gpu import There, is_there
-from ._library import Context, Error, lib, use_fonts
+from ._library import Context, DataError, Error, lib, use_fonts
 from ._tensors import _shift
 from ._types import (AnyResponse, Basis, Constraint, Data, Estimator, FieldModel, Frame, Gradients, HarmonicsFrame,
                      Kernel, Kind, Method, Model, NoiseModel, Out, PeaksMethod, Progress, Shift)
@@ -393,6 +393,29 @@ def _load_image(context, path):
     return Image(data, made.affine)
 
 
+def _load_run(folder):
+    """Directions of a run's folder, and what it has on how certain they are."""
+    with Context("cpu") as context:
+        made = _load_directions(context, _text(folder))
+        for name in ("probability", "cone"):
+            path = os.path.join(folder, f"{name}.nii.gz")
+            if os.path.exists(path):
+                setattr(made, name, _load_values(context, _text(path)))
+                if getattr(made, name).shape[:-1] != made.nfibers.shape:
+                    raise DataError(f"'{path}' is not of the same voxels as the directions")
+    return made
+
+
+def _load_values(context, path):
+    grid, values, count = c.hot_grid(), ctypes.c_void_p(), ctypes.c_size_t()
+    context.check(lib.hot_image_load_values(context.handle, path, ctypes.byref(grid), ctypes.byref(values),
+                                            ctypes.byref(count)))
+    try:
+        return Grid.read(ctypes.addressof(grid)).read_array(values.value, np.float32, count.value)
+    finally:
+        lib.hot_context_free(context.handle, values)
+
+
 _load_tensors = _loader("tensor_field", TensorField._read)
 _load_directions = _loader("fiber_field", Fibers._read)
 _LOADERS = {"tensors": (_load_tensors, "tensor"), "directions": (_load_directions, "peaks"),
@@ -462,7 +485,7 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
     if basis is not None or frame is not None:
         raise TypeError("basis, frame: of kind='sh' alone")
     if kind is None and os.path.isdir(path):
-        path, kind = os.path.join(path, "peaks.nrrd"), "directions"
+        return _load_run(path)
     if kind is not None and kind != "dwi":
         loader, *content = choice("kind", kind, {"dwi": (), "sh": (), **_LOADERS})
         with Context("cpu") as context:
@@ -493,12 +516,14 @@ def load(path: Path, bval: Path | None = None, bvec: Path | None = None, *,
 
 
 def export(result: Fibers | TensorField, path: Path, format: str | None = None, *,
-           force: bool = False) -> None:
+           min_probability: float = 0, max_cone: float = 0, force: bool = False) -> None:
     """Writes directions or tensors for another program.
 
     result: Fibers or a TensorField.
     path: the file; its name tells the format if `format` is None ("peaks.nii.gz", "fibers.vtp", "tensors.nrrd").
     format: a name of `hotfiber export --list`: "peaks", "fixels", "vtp", "tck", "dyads", "sh", "dec" ...
+    min_probability, max_cone: leave a fibre out where the probability of so many fibres or more is below the first, or
+        where its 95 % cone is wider than the second (degrees, 0 = any); see `fibers`.
     force: whether to replace an existing file.
     """
     path = os.fspath(path)
@@ -507,6 +532,10 @@ def export(result: Fibers | TensorField, path: Path, format: str | None = None, 
     is_tensors = isinstance(result, TensorField)
     if not is_tensors and not isinstance(result, Fibers):
         raise TypeError(f"result: Fibers or a TensorField is needed, not a {type(result).__name__}")
+    if min_probability or max_cone:
+        if is_tensors:
+            raise TypeError("min_probability, max_cone: they go with Fibers")
+        result = result._certain(min_probability, max_cone)
     found = lib.hot_export_format_find(_text(format), _text(path))
     chosen = c.hot_export_format.from_address(found) if found else None
     with Context("cpu") as context, _Objects(context) as objects:

@@ -24,7 +24,7 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
          scale: float = 1.0, ax: Any = None) -> Any:
     """Draws one slice of fibre directions with matplotlib, as the viewer does: the patient's right on the left, a
     stick for each fibre in proportion to its fraction, in the colour of its direction (red left-right, green
-    front-back, blue up-down).
+    front-back, blue up-down), fainter the less certain it is (`Fibers.certainty`, where there is one).
 
     result: Fibers on a grid of three axes.
     background: (x, y, z) an image to draw on; None = the sum of the fractions.
@@ -71,8 +71,10 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
     low, high = np.percentile(image[np.isfinite(image)], (2, 98)) if np.isfinite(image).any() else (0, 1)
     ax.imshow(image.T, cmap="gray", origin="lower", vmin=low, vmax=low + 1.5 * max(high - low, 1e-12),
               interpolation="nearest")
-    ax.add_collection(LineCollection(np.stack([place - half, place + half], axis=1),
-                                     colors=np.abs(vectors[present]) / np.where(lengths > 0, lengths, 1)))
+    certainty = getattr(result, "certainty", None)
+    shown = np.ones(present.shape) if certainty is None else np.take(certainty, index, axis=normal)
+    ax.add_collection(LineCollection(np.stack([place - half, place + half], axis=1), colors=np.concatenate(
+        [np.abs(vectors[present]) / np.where(lengths > 0, lengths, 1), shown[present][:, None]], axis=1)))
     ax.set_aspect(spacing[up] / spacing[across])
     # RAS letters at the edges: the patient's right is on the left, anterior or superior is up
     left, bottom = _letters(result.affine, across), _letters(result.affine, up)
