@@ -146,6 +146,24 @@ int main(void)
     CHECK(shown && shown->values, "an image of the data");
     for (int v = 0; v < ALL && shown && shown->values; v++)
         CHECK_NEAR(shown->values[v], signals[2 * ALL + v], 0, "voxel %d of the data", v);
+    /* and every other one, with its row of the table */
+    static const char *const rows[VOLUMES] = {
+        "volume 1 of 5, b = 1000, direction 1.000 0.000 0.000", "volume 2 of 5, b = 1000, direction 0.000 1.000 0.000",
+        "volume 3 of 5, b = 0", "volume 4 of 5, b = 0", "volume 5 of 5, b = 1000, direction 0.000 0.000 1.000"};
+    hot_view_state stepped;
+    hot_view_state_default(&stepped);
+    for (int frame = -1; frame < VOLUMES && shown && shown->values; frame++) {
+        const int there = frame < 0 ? 2 : frame;
+        char row[128];
+        stepped.frame = frame;
+        CHECK(hot_scene_show_frame(next, &stepped) == HOT_OK, "%s", hot_context_message(context));
+        for (int v = 0; v < ALL; v++)
+            CHECK_NEAR(shown->values[v], signals[there * ALL + v], 0, "voxel %d of volume %d", v, frame);
+        CHECK(hot_volume_describe_frame(shown, row, sizeof row) && strcmp(row, rows[there]) == 0, "%s", row);
+    }
+    stepped.frame = VOLUMES;
+    CHECK(hot_volume_frames(shown) == VOLUMES && hot_scene_show_frame(next, &stepped) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "has 5 volumes") != NULL, "%s", hot_context_message(context));
     hot_scene_destroy(&next);
     hot_dwi_destroy(&dwi);
     remove(data[0]);

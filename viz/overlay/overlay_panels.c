@@ -105,12 +105,18 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
 {
     const hot_view_state *state = page->state;
     const hot_view_volume *image = state->show_image ? hot_scene_volume(page->scene, state->background) : NULL;
-    const double unit = page->unit, top = 9 * unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    const double unit = page->unit;
+    double top = 9 * unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    char series[128];
     if (image) {
         double window[2];
         hot_volume_window(image, state->window, window);
         hot_draw_text(page->list, page->layout->width - 14 * unit, top, 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),
                       "%s  %.4g to %.4g", image->name, window[0] + 0., window[1]);
+        if (hot_volume_describe_frame(image, series, sizeof series))
+            hot_draw_text(page->list, page->layout->width - 14 * unit,
+                          top += hot_overlay_line(page, HOT_TEXT_PLAIN), 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),
+                          "%s", series);
     }
     if (!state->show_colorbar || state->glyph == HOT_GLYPH_NONE)
         return;

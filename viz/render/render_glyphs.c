@@ -148,6 +148,7 @@ static void make_style_key(const hot_scene *scene, const hot_view_state *state, 
         memcpy(style->color_range, state->color_range, sizeof style->color_range);
         memcpy(style->color_by, state->color_by, sizeof style->color_by);
         memcpy(style->background, state->background, sizeof style->background);
+        style->changes = scene->changes;
     }
     style->everywhere = lists_all(scene, state, viewport, computes);
     if (!style->everywhere) {

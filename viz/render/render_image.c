@@ -99,12 +99,14 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
         if (status == HOT_OK)
             glGenVertexArrays(1, &image->empty_array);
     }
-    if (status == HOT_OK && volume && (image->scene != scene->serial || image->volume != volume)) {
+    if (status == HOT_OK && volume &&
+        (image->scene != scene->serial || image->volume != volume || image->frame != volume->frame)) {
         image->volume = NULL;
         status = upload(context, image, scene, volume);
         if (status == HOT_OK) {
             image->scene = scene->serial;
             image->volume = volume;
+            image->frame = volume->frame;
         }
     }
     if (status == HOT_OK && volume && scene->mask && image->mask_scene != scene->serial)

@@ -101,6 +101,7 @@ typedef struct hot_glyph_key {
 typedef struct hot_style_key {
     double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2];
     int normalise, clip, color, detail, everywhere, width, height;
+    unsigned changes;
     char color_by[HOT_VIEW_NAME], background[HOT_VIEW_NAME];
 } hot_style_key;
 
@@ -149,6 +150,7 @@ typedef struct hot_image_renderer {
     GLuint program, texture, mask, empty_array;
     unsigned scene, mask_scene;    /* contents of the textures: serial numbers */
     const hot_view_volume *volume;
+    size_t frame;
 } hot_image_renderer;
 
 hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,

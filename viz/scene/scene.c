@@ -312,22 +312,29 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
     return HOT_OK;
 }
 
-/* Adds a volume whose name, components, source and values are set. */
-static hot_status add(hot_scene *scene, const hot_view_volume *volume)
+hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume)
 {
     double window[2];
-    if (scene->volumes == HOT_SCENE_VOLUMES)
-        return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
     hot_status status = percentiles(scene, volume, 0, 0.02, 0.98, window);
     if (status != HOT_OK)
         return status;
-    hot_view_volume *added = &scene->volume[scene->volumes++];
-    *added = *volume;
-    added->window[0] = fmin(window[0], 0); /* zero is black */
-    added->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
-    if (!(added->window[0] < added->window[1]))
-        added->window[1] = added->window[0] + 1;
+    volume->window[0] = fmin(window[0], 0); /* zero is black */
+    volume->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
+    if (!(volume->window[0] < volume->window[1]))
+        volume->window[1] = volume->window[0] + 1;
     return HOT_OK;
+}
+
+/* Adds a volume whose name, components, source and values are set. */
+static hot_status add(hot_scene *scene, const hot_view_volume *volume)
+{
+    hot_view_volume *added = &scene->volume[scene->volumes];
+    if (scene->volumes == HOT_SCENE_VOLUMES)
+        return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
+    *added = *volume;
+    hot_status status = hot_scene_find_window(scene, added);
+    scene->volumes += status == HOT_OK;
+    return status;
 }
 
 /* ---- Where the content is --------------------------------------------------------------------------------- */

@@ -31,6 +31,8 @@ typedef struct hot_view_volume {
     int own_grid;             /* 1: the image has its own grid, the next two fields: */
     size_t size[3];           /* voxels of that grid, and of values */
     double from_ras[3][4];    /* RAS mm -> voxels of that grid */
+    struct hot_series *series; /* NULL, or the 4-D image; `values` holds its volume `frame` */
+    size_t frame;
     double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
 
@@ -38,6 +40,7 @@ typedef struct hot_view_volume {
 typedef struct hot_scene {
     hot_context *context;
     unsigned serial;          /* unique within the process */
+    unsigned changes;         /* of the values of volumes since then */
     hot_grid grid;            /* in the file's space */
     size_t voxels;
     double sign[3];           /* world vector of the grid's space x sign = RAS vector */
@@ -106,6 +109,8 @@ void hot_scene_destroy(hot_scene **scene);
 /* The volume with this name; "auto" is the default one. NULL if there is none, as for "none". */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
+/* Sets a volume's own window from its values. Errors: HOT_ERROR_MEMORY. */
+hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume);
 /* Values shown as the first and last grey or colour: `chosen` (of the view state), or the volume's own if it is NaN. */
 void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2]);
 /* The value up to which 3-D views leave an image out, so that its empty voxels hide nothing: a little above black. */
@@ -157,6 +162,14 @@ hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int
 /* Adds the volume "b0" from the diffusion data named in the run's report.json. Files larger than `largest` bytes are
  * skipped without an error (0 = no limit). hot_scene_load calls it for small files. */
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);
+/* Number of volumes of an image, 1 unless it is 4-D. */
+int hot_volume_frames(const hot_view_volume *volume);
+/* Describes the volume of a 4-D image that is shown: "volume 3 of 103, b = 1000, direction 0.6 0 0.8" (RAS). Returns 0,
+ * and "", for other images. */
+int hot_volume_describe_frame(const hot_view_volume *volume, char *text, size_t size);
+/* Reads the volume of the background that the state names; by default the first with b=0. Call it before drawing.
+ * Errors: HOT_ERROR_ARGUMENT (there is no such volume), those of the reader. */
+hot_status hot_scene_show_frame(hot_scene *scene, const hot_view_state *state);
 /* A scene of borrowed fields. */
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);
 /* Whether a file was changed or removed since it was read. */

@@ -30,6 +30,7 @@ static hot_status fit_state(hot_context *context, const hot_scene *old, const ho
     if (strcmp(state->background, "none") && !hot_scene_volume(scene, state->background)) {
         strcpy(state->background, "auto");
         state->window[0] = state->window[1] = NAN;
+        state->frame = -1;
     }
     if (!hot_scene_volume(scene, state->color_by)) {
         strcpy(state->color_by, "auto");
@@ -76,6 +77,7 @@ static void show_new_image(const hot_scene *old, const hot_scene *scene, hot_vie
         if (!known) {
             strcpy(state->background, scene->volume[v].name);
             state->window[0] = state->window[1] = NAN;
+            state->frame = -1;
             state->show_image = 1;
         }
     }

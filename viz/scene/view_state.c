@@ -39,6 +39,8 @@ static const hot_view_setting settings[] = {
      "nfibers, amplitude, the base name of a given image file, auto (default: the first given image, else tissues, "
      "b0 or amplitude), none",
      0, 0, 0},
+    {"volume", HOT_SETTING_INT, AT(frame), "N",
+     "volume of a 4-D image, counted from 0; default the first with b=0", 0, 1e9, 1},
     {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "image values shown black and white; default auto", -1e30,
      1e30, 1},
     {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "interpolate the image between voxels; default on",
@@ -352,7 +354,7 @@ void hot_view_state_default(hot_view_state *state)
         state->voxel[d] = -1;
         state->center[d] = NAN;
     }
-    state->slice = -1;
+    state->slice = state->frame = -1;
     state->slab = 1;
     hot_quaternion_from_angles((const double[3]){35, 25, 0}, state->rotation);
     hot_quaternion_identity(state->tilt);

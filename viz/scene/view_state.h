@@ -46,6 +46,7 @@ typedef struct hot_view_state {
     int lock_axes;         /* 1: planes of the voxel grid; 0: axial, sagittal, coronal planes of the scanner */
     /* Background image */
     char background[HOT_VIEW_NAME]; /* name of a volume; "auto", "none" */
+    int frame;             /* the volume of a 4-D background; -1 = the first with b=0 */
     double window[2];      /* values shown black and white; NaN = the volume's own window */
     int interpolate;       /* 1: linear interpolation between voxels */
     /* Glyphs */

@@ -163,6 +163,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = hot_view_state_resolve(context, scene, state);
     if (status == HOT_OK && scene)
         status = hot_view_state_check(context, scene, state);
+    if (status == HOT_OK && scene)
+        status = hot_scene_show_frame(scene, state);
     if (status == HOT_OK && options->bench)
         status = bench(context, &scene, state, options);
     else if (status == HOT_OK && options->screenshot)

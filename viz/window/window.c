@@ -218,6 +218,8 @@ static hot_status load_state(window *view)
     hot_status status = hot_view_state_load(view->context, view->panel.file, &read);
     if (status == HOT_OK)
         status = hot_view_state_resolve(view->context, *view->scene, &read);
+    if (status == HOT_OK)
+        status = hot_scene_show_frame(*view->scene, &read);
     if (status != HOT_OK)
         return status;
     read.pixel_ratio = view->state->pixel_ratio; /* of this screen */
@@ -435,6 +437,11 @@ static void draw_picture(window *view)
     view->redraw = 0;
     hot_view_state shown = *view->state;
     shown.transparent = 0; /* the canvas's colour stays in the window */
+    if (hot_scene_show_frame(*view->scene, view->state) != HOT_OK) {
+        view->state->frame = -1;
+        show_error(view);
+        view->redraw = 0;
+    }
     view->status = hot_backdrop_bind(view->context, &view->backdrop, width, height, view->samples);
     if (view->status == HOT_OK)
         view->status = hot_overlay_build(view->overlay, *view->scene, &shown, width, height, &mesh);

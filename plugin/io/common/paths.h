@@ -5,9 +5,9 @@
 #include <hotfiber/context.h>
 
 /* folder/name; free it with hot_context_free. NULL: out of memory. */
-char *hot_path_join(hot_context *context, const char *folder, const char *name);
+HOT_API char *hot_path_join(hot_context *context, const char *folder, const char *name);
 /* Whether a name ends in `suffix` and has something before it. */
-int hot_path_has_suffix(const char *path, const char *suffix);
+HOT_API int hot_path_has_suffix(const char *path, const char *suffix);
 /* The extension of a name, from its last dot on; "" without a dot. */
 const char *hot_path_suffix(const char *path);
 /* The suffixes under which images, and arrays of any kind, are written. */
