@@ -11,7 +11,7 @@
 #include "glyph/interop.h"
 #include "view_state.h"
 
-enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };
+enum { HOT_SCENE_VOLUMES = 48, HOT_SCENE_PATHS = 16, HOT_SCENE_SOURCES = 32 };
 
 typedef enum hot_volume_source {
     HOT_VOLUME_ARRAY = 0,
@@ -29,12 +29,20 @@ typedef struct hot_view_volume {
     float *owned;             /* the same pointer if the scene frees it, else NULL */
     int reversed;             /* 1: the file has the components in reverse order; text shows the file's order */
     int own_grid;             /* 1: the image has its own grid, the next two fields: */
+    int labels;               /* 1: whole numbers that name regions */
     size_t size[3];           /* voxels of that grid, and of values */
     double from_ras[3][4];    /* RAS mm -> voxels of that grid */
     struct hot_series *series; /* NULL, or the 4-D image; `values` holds its volume `frame` */
     size_t frame;
     double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
+
+/* What a layer names: an image of the scene, or lines (lines.h). */
+typedef struct hot_scene_source {
+    char name[HOT_VIEW_SOURCE], as[16]; /* of the layer */
+    hot_view_volume *volume;
+    struct hot_lines *lines; /* owned */
+} hot_scene_source;
 
 /* Read-only outside viz/scene/scene*.c. */
 typedef struct hot_scene {
@@ -63,6 +71,8 @@ typedef struct hot_scene {
     int low[3], high[3];        /* voxels, both included: the box around the glyphs, or around an image alone */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
+    hot_scene_source source[HOT_SCENE_SOURCES];
+    int sources;
     int automatic;            /* index of the volume "auto": the first given image, else the first volume */
     char *path[HOT_SCENE_PATHS]; /* input paths, as given */
     char content[16];            /* the --as option of the inputs; "" = not given */
@@ -109,6 +119,13 @@ void hot_scene_destroy(hot_scene **scene);
 /* The volume with this name; "auto" is the default one. NULL if there is none, as for "none". */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
+/* The image or the lines of a layer; NULL: it has the other kind, or is not open (hot_scene_open_layers). */
+const hot_view_volume *hot_scene_layer_volume(const hot_scene *scene, const hot_view_layer *layer);
+const struct hot_lines *hot_scene_layer_lines(const hot_scene *scene, const hot_view_layer *layer);
+/* The window of a layer's image: its own, or the chosen values. */
+void hot_layer_window(const hot_view_volume *volume, const hot_view_layer *layer, double window[2]);
+/* Frees the last source. */
+void hot_scene_drop_source(hot_scene *scene);
 /* Sets a volume's own window from its values. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume);
 /* Values shown as the first and last grey or colour: `chosen` (of the view state), or the volume's own if it is NaN. */
@@ -170,6 +187,11 @@ int hot_volume_describe_frame(const hot_view_volume *volume, char *text, size_t 
 /* Reads the volume of the background that the state names; by default the first with b=0. Call it before drawing.
  * Errors: HOT_ERROR_ARGUMENT (there is no such volume), those of the reader. */
 hot_status hot_scene_show_frame(hot_scene *scene, const hot_view_state *state);
+/* Opens what the layers of a state name and is not open yet. Call it before drawing. Errors: those of the readers;
+ * HOT_ERROR_FILE if a name is no file and no image. */
+hot_status hot_scene_open_layers(hot_scene *scene, const hot_view_state *state);
+/* Names of the run's maps that are not open yet, counted from 0; NULL after the last. */
+const char *hot_scene_map(const hot_scene *scene, int number);
 /* A scene of borrowed fields. */
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);
 /* Whether a file was changed or removed since it was read. */

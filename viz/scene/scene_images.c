@@ -119,6 +119,11 @@ hot_status hot_scene_add_loaded(hot_scene *scene, const char *path, hot_loaded_i
     double half;
     hot_status status = HOT_OK;
     base_name(path, name);
+    for (int n = 2; hot_scene_volume(scene, name) && n < 100; n++) { /* fa, fa-2, fa-3 */
+        char base[HOT_VIEW_NAME];
+        base_name(path, base);
+        snprintf(name, sizeof name, "%.*s-%d", HOT_VIEW_NAME - 5, base, n);
+    }
     image->values = NULL; /* the scene's, also on failure */
     const int same_size = memcmp(grid->size, scene->grid.size, sizeof grid->size) == 0;
     if (same_size && hot_grids_apart(&scene->grid, grid, &half) <= half) {

@@ -23,7 +23,7 @@ static void reset_view(hot_view_state *state)
 }
 
 /* Fits the state to a new scene. Volumes that it lacks are set to auto. */
-static hot_status fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene, hot_view_state *state)
+static hot_status fit_state(hot_context *context, const hot_scene *old, hot_scene *scene, hot_view_state *state)
 {
     if (!is_same_grid(&old->grid, &scene->grid))
         reset_view(state);
@@ -36,7 +36,8 @@ static hot_status fit_state(hot_context *context, const hot_scene *old, const ho
         strcpy(state->color_by, "auto");
         state->color_range[0] = state->color_range[1] = NAN;
     }
-    return hot_view_state_resolve(context, scene, state);
+    const hot_status status = hot_view_state_resolve(context, scene, state);
+    return status == HOT_OK ? hot_scene_open_layers(scene, state) : status;
 }
 
 static hot_status open_paths(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths,

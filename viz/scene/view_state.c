@@ -281,6 +281,26 @@ hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *
     return valid ? HOT_OK : fail_value(context, setting, text);
 }
 
+hot_status hot_view_state_add_layer(hot_context *context, const char *text, hot_view_state *state)
+{
+    if (state->layers == HOT_VIEW_LAYERS)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--overlay %s: more than %d overlays", text,
+                                HOT_VIEW_LAYERS);
+    hot_status status = hot_layer_parse(context, text, &state->layer[state->layers]);
+    state->layers += status == HOT_OK;
+    return status;
+}
+
+hot_status hot_view_state_set(hot_context *context, const char *name, const char *text, hot_view_state *state)
+{
+    const hot_view_setting *setting = hot_view_setting_find(name);
+    if (strcmp(name, "overlay") == 0)
+        return hot_view_state_add_layer(context, text, state);
+    if (!setting)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no setting '%s'", name);
+    return hot_view_setting_parse(context, setting, text, state);
+}
+
 /* ---- Setting to text -------------------------------------------------------------------------------------- */
 
 static void print_numbers(const double *numbers, int count, char *text, size_t size)

@@ -38,6 +38,7 @@ enum { MAX_SETTINGS = 48 };
 /* Options other than files and settings of the view. */
 struct view_options {
     const char *screenshot, *size, *mask, *dump, *as, *state;
+    cli_texts overlays;
     int turntable, samples, bench, frames, order, cube, dpi;
     size_t glyphs;
     int width, height;
@@ -165,6 +166,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = hot_view_state_check(context, scene, state);
     if (status == HOT_OK && scene)
         status = hot_scene_show_frame(scene, state);
+    if (status == HOT_OK && scene)
+        status = hot_scene_open_layers(scene, state);
     if (status == HOT_OK && options->bench)
         status = bench(context, &scene, state, options);
     else if (status == HOT_OK && options->screenshot)
@@ -215,6 +218,14 @@ int main(int argc, char **argv)
         {"glyphs", CLI_SIZE, &options.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
         {"order", CLI_INT, &options.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
         {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
+        {"overlay", CLI_TEXTS, &options.overlays, "FILE[,KEY=VALUE...]",
+         "an image over the background, or directions over the glyphs; can be given several times, from the bottom to "
+         "the top. FILE may also be an image that is there (nfibers) or a map of the run (fa). KEY of images: opacity, "
+         "colormap (grey, hot, cubehelix, red, green, blue; labels: a colour for each whole number), min, max, "
+         "threshold (smaller values are left out; default: 0 and NaN alone), blend (over, add), outline (on: edges of "
+         "a mask or of labels). Of directions: color (a name, RRGGBB, direction), opacity, threshold (length). Of all: "
+         "visible, as (see --as)",
+         0, 0},
         {"state", CLI_TEXT, &options.state, "FILE",
          "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
          0},
@@ -243,6 +254,9 @@ int main(int argc, char **argv)
         return cli_finish(&command, &common, HOT_ERROR_FILE);
     for (size_t s = 0; s < count; s++)
         if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
+            return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
+    for (size_t n = 0; n < options.overlays.count; n++)
+        if (hot_view_state_add_layer(common.context, options.overlays.text[n], &state) != HOT_OK)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
     if (!read_size(options.size, &options.width, &options.height))
         return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options.size);

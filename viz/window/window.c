@@ -219,6 +219,8 @@ static hot_status load_state(window *view)
     if (status == HOT_OK)
         status = hot_view_state_resolve(view->context, *view->scene, &read);
     if (status == HOT_OK)
+        status = hot_scene_open_layers(*view->scene, &read);
+    if (status == HOT_OK)
         status = hot_scene_show_frame(*view->scene, &read);
     if (status != HOT_OK)
         return status;
@@ -237,6 +239,18 @@ static hot_status copy_command(window *view)
     return status;
 }
 
+/* Opens a layer on top of the others. */
+static hot_status add_layer(window *view)
+{
+    hot_view_state wanted = *view->state;
+    hot_status status = hot_view_state_add_layer(view->context, view->panel.layer, &wanted);
+    if (status == HOT_OK)
+        status = hot_scene_open_layers(*view->scene, &wanted);
+    if (status == HOT_OK)
+        *view->state = wanted;
+    return status;
+}
+
 /* Handles a request of a button; the panel shows the result. */
 static void answer_panel(window *view, hot_controls_request request)
 {
@@ -252,8 +266,9 @@ static void answer_panel(window *view, hot_controls_request request)
         break;
     case HOT_CONTROLS_LOAD_STATE: status = load_state(view), said = view->panel.file; break;
     case HOT_CONTROLS_COPY_COMMAND: status = copy_command(view), said = "the command"; break;
+    case HOT_CONTROLS_ADD_LAYER: status = add_layer(view), said = view->panel.layer; break;
     }
-    static const char *const done[] = {"", "wrote", "wrote", "read", "copied"};
+    static const char *const done[] = {"", "wrote", "wrote", "read", "copied", "added"};
     if (status == HOT_OK)
         snprintf(view->said, sizeof view->said, "%s %s", done[request], said);
     else
