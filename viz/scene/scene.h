@@ -76,6 +76,7 @@ typedef struct hot_scene {
     int automatic;            /* index of the volume "auto": the first given image, else the first volume */
     char *path[HOT_SCENE_PATHS]; /* input paths, as given */
     char content[16];            /* the --as option of the inputs; "" = not given */
+    char basis[24], frame[16];   /* likewise --basis and --frame of harmonics */
     int paths;
     const char *run;          /* the path that is a directory of `hotfiber run`; NULL = none */
     char title[256];          /* file names for the window's title */
@@ -167,15 +168,23 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
 
 /* ---- scene_load.c ----------------------------------------------------------------------------------------- */
 
-/* Loads the paths: a directory of `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber),
- * and images, behind the glyphs or alone. mask: a mask file, or NULL. Errors: those of the readers, each naming its
- * file; HOT_ERROR_DATA if grids differ. */
+/* Loads the paths: a directory of `hotfiber run`, tensors or spherical harmonics (drawn as surfaces), directions (also
+ * a fixel directory, and .vtp by hotfiber), and images, behind the glyphs or alone; streamlines become layers. mask: a
+ * mask file, or NULL. Errors: those of the readers, each naming its file; HOT_ERROR_DATA if grids differ. */
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
                           hot_scene **scene);
 /* The same with a content, as in hot_tensor_field_load_as. With several files it applies to those whose content is
  * ambiguous. NULL = detect. */
 hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
                              const char *content, hot_scene **scene);
+/* How files are read: what is ambiguous in them. */
+typedef struct hot_scene_reading {
+    const char *mask;          /* a file, or NULL */
+    const char *content;       /* as in hot_scene_load_as; NULL = detect */
+    const char *basis, *frame; /* of harmonics, as in hot_sh_options; NULL = defaults */
+} hot_scene_reading;
+hot_status hot_scene_load_with(hot_context *context, const char *const *paths, int count,
+                               const hot_scene_reading *reading, hot_scene **scene);
 /* Adds the volume "b0" from the diffusion data named in the run's report.json. Files larger than `largest` bytes are
  * skipped without an error (0 = no limit). hot_scene_load calls it for small files. */
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);
@@ -187,9 +196,9 @@ int hot_volume_describe_frame(const hot_view_volume *volume, char *text, size_t 
 /* Reads the volume of the background that the state names; by default the first with b=0. Call it before drawing.
  * Errors: HOT_ERROR_ARGUMENT (there is no such volume), those of the reader. */
 hot_status hot_scene_show_frame(hot_scene *scene, const hot_view_state *state);
-/* Opens what the layers of a state name and is not open yet. Call it before drawing. Errors: those of the readers;
- * HOT_ERROR_FILE if a name is no file and no image. */
-hot_status hot_scene_open_layers(hot_scene *scene, const hot_view_state *state);
+/* Opens what the layers of a state name and is not open yet; streamlines among the scene's files become layers. Call it
+ * before drawing. Errors: those of the readers; HOT_ERROR_FILE if a name is no file and no image. */
+hot_status hot_scene_open_layers(hot_scene *scene, hot_view_state *state);
 /* Names of the run's maps that are not open yet, counted from 0; NULL after the last. */
 const char *hot_scene_map(const hot_scene *scene, int number);
 /* A scene of borrowed fields. */

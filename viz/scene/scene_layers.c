@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "io/common/paths.h"
+#include "io/common/tracks.h"
+#include "fixels.h"
 #include "lines.h"
 #include "scene_images.h"
 #include "vtp.h"
@@ -55,10 +57,35 @@ static hot_status load_directions(hot_context *context, const char *path, const 
 {
     hot_fiber_field *fibers = NULL;
     hot_status status = hot_path_has_suffix(path, ".vtp") ? hot_vtp_load(context, path, &fibers)
+                        : hot_fixels_named(path)          ? hot_fixels_load(context, path, &fibers)
                                                           : hot_fiber_field_load_as(context, path, as, &fibers);
     if (status == HOT_OK)
         status = take_directions(context, fibers, lines);
     hot_fiber_field_destroy(&fibers);
+    return status;
+}
+
+/* Streamlines: a line for each two neighbouring points. */
+static hot_status load_tracks(hot_context *context, const char *path, double voxel, hot_lines *lines)
+{
+    hot_tracks tracks;
+    hot_status status = hot_tracks_load(context, path, &tracks);
+    if (status != HOT_OK)
+        return status;
+    lines->voxel = voxel;
+    lines->line = hot_context_alloc(context, tracks.points, sizeof *lines->line);
+    if (!lines->line)
+        status = HOT_ERROR_MEMORY;
+    for (size_t t = 0; t < tracks.count && status == HOT_OK; t++)
+        for (size_t p = tracks.first[t] + 1; p < tracks.first[t + 1]; p++) {
+            hot_line *line = &lines->line[lines->count++];
+            line->largest = 0;
+            for (int d = 0; d < 3; d++) {
+                line->center[d] = (tracks.point[p][d] + tracks.point[p - 1][d]) / 2;
+                line->half[d] = (tracks.point[p][d] - tracks.point[p - 1][d]) / 2;
+            }
+        }
+    hot_tracks_free(context, &tracks);
     return status;
 }
 
@@ -107,20 +134,28 @@ static hot_status open_file(hot_scene *scene, const char *path, const hot_view_l
     hot_context *context = scene->context;
     const char *held = layer->as[0] ? layer->as : NULL;
     hot_status status = HOT_OK;
-    if (hot_path_has_suffix(path, ".vtp"))
+    made->lines = hot_context_calloc(context, 1, sizeof *made->lines);
+    if (!made->lines)
+        return HOT_ERROR_MEMORY;
+    if (hot_tracks_named(path))
+        return load_tracks(context, path, fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2])),
+                           made->lines);
+    if (hot_path_has_suffix(path, ".vtp") || hot_fixels_named(path))
         held = "peaks";
     else if (!held)
         status = hot_file_content(context, path, &held);
     if (status != HOT_OK)
         return status;
-    if (strcmp(held, "rgb") == 0 || strcmp(held, "dwi") == 0 || strcmp(held, "map") == 0)
+    if (strcmp(held, "rgb") == 0 || strcmp(held, "dwi") == 0 || strcmp(held, "map") == 0) {
+        hot_context_free(context, made->lines);
+        made->lines = NULL;
         return load_image(scene, path, strcmp(held, "rgb") == 0 ? 3 : 1, made);
+    }
     if (strcmp(held, "peaks") != 0 && strcmp(held, "dyads") != 0)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds %s, which cannot be an overlay; give the file as a "
-                                "plain argument", path, strcmp(held, "sh") == 0 ? "spherical harmonics" : "tensors");
-    made->lines = hot_context_calloc(context, 1, sizeof *made->lines);
-    return made->lines ? load_directions(context, path, layer->as[0] ? layer->as : NULL, made->lines)
-                       : HOT_ERROR_MEMORY;
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds %s, which cannot be an overlay; give the file "
+                                "as a plain argument", path,
+                                strcmp(held, "sh") == 0 ? "spherical harmonics" : "tensors");
+    return load_directions(context, path, layer->as[0] ? layer->as : NULL, made->lines);
 }
 
 /* A volume of the scene, a map of the run, or a file. */
@@ -143,9 +178,23 @@ static hot_status open_source(hot_scene *scene, const hot_view_layer *layer, hot
     return status;
 }
 
-hot_status hot_scene_open_layers(hot_scene *scene, const hot_view_state *state)
+/* Streamlines among the scene's own files are layers, too. */
+static hot_status add_own_tracks(hot_scene *scene, hot_view_state *state)
 {
     hot_status status = HOT_OK;
+    for (int p = 0; p < scene->paths && status == HOT_OK; p++) {
+        int known = !hot_tracks_named(scene->path[p]);
+        for (int n = 0; n < state->layers; n++)
+            known |= strcmp(state->layer[n].source, scene->path[p]) == 0;
+        if (!known)
+            status = hot_view_state_add_layer(scene->context, scene->path[p], state);
+    }
+    return status;
+}
+
+hot_status hot_scene_open_layers(hot_scene *scene, hot_view_state *state)
+{
+    hot_status status = add_own_tracks(scene, state);
     for (int n = 0; n < state->layers && status == HOT_OK; n++) {
         const hot_view_layer *layer = &state->layer[n];
         if (hot_scene_layer_volume(scene, layer) || hot_scene_layer_lines(scene, layer))

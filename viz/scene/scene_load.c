@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "io/common/paths.h"
+#include "io/common/tracks.h"
+#include "fixels.h"
 #include "scene_images.h"
 #include "vtp.h"
 
@@ -20,6 +22,8 @@ struct inputs {
     int colours[HOT_SCENE_PATHS];        /* 1: that image holds a colour per voxel */
     int volumes, several;
     const char *run;                     /* a directory of `hotfiber run` */
+    const char *tracks;                  /* streamlines; NULL = none */
+    const hot_scene_reading *reading;
 };
 
 static int is_folder(const char *path)
@@ -60,6 +64,7 @@ static hot_status set_tensors(hot_context *context, struct inputs *inputs, const
 /* Reads tensors or directions; an image is only noted for later. content: the --as option, or NULL. */
 static hot_status read_file(hot_context *context, struct inputs *inputs, const char *path, const char *content)
 {
+    enum { MAX_ORDER = 8 };
     hot_fiber_field *fibers = NULL;
     hot_tensor_field *tensors = NULL;
     const char *held = NULL;
@@ -71,6 +76,10 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         return hot_context_fail(context, HOT_ERROR_FILE,
                                 "'%s' is a pipe or a device, and the viewer reads a file more than once: save it to a "
                                 "file first", path);
+    if (hot_tracks_named(path)) {
+        inputs->tracks = path;
+        return HOT_OK;
+    }
     if (hot_path_has_suffix(path, ".vtp")) {
         hot_status status = hot_vtp_load(context, path, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
@@ -86,12 +95,20 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         held = content;
     if (status != HOT_OK)
         return status;
-    if (strncmp(held, "tensor", 6) == 0) {
-        status = hot_tensor_field_load_as(context, path, content, &tensors);
+    if (strncmp(held, "tensor", 6) == 0 || strcmp(held, "sh") == 0) {
+        const hot_sh_options harmonics = {.size = sizeof harmonics, .basis = inputs->reading->basis,
+                                          .frame = inputs->reading->frame, .content = "sh"};
+        status = held[0] == 's' ? hot_tensor_field_load_sh(context, path, &harmonics, &tensors)
+                                : hot_tensor_field_load_as(context, path, content, &tensors);
+        if (status == HOT_OK && hot_tensor_field_order(tensors) > MAX_ORDER) {
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has harmonics of lmax %d; surfaces are drawn up "
+                                      "to lmax %d (its first 45 volumes)", path, hot_tensor_field_order(tensors),
+                                      MAX_ORDER);
+            hot_tensor_field_destroy(&tensors);
+        }
         return status == HOT_OK ? set_tensors(context, inputs, path, tensors) : status;
     }
     if (strcmp(held, "rgb") != 0 && strcmp(held, "dwi") != 0 && strcmp(held, "map") != 0) {
-        /* directions; this also rejects spherical harmonics with a message */
         status = hot_fiber_field_load_as(context, path, content, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
@@ -253,6 +270,44 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     return hot_scene_load_as(context, paths, count, mask, NULL, scene);
 }
 
+static hot_status read_fixels(hot_context *context, struct inputs *inputs, const char *path)
+{
+    hot_fiber_field *fibers = NULL;
+    hot_status status = hot_fixels_load(context, path, &fibers);
+    return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
+}
+
+/* Streamlines alone: a grid around them, of 1 mm or more. It is `image`'s, which has no values. */
+static hot_status make_track_grid(hot_context *context, const char *path, const hot_grid **grid,
+                                  hot_loaded_image *image)
+{
+    enum { MAX_SIDE = 256 };
+    hot_tracks tracks;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, mm = 1;
+    hot_status status = hot_tracks_load(context, path, &tracks);
+    if (status != HOT_OK)
+        return status;
+    for (size_t p = 0; p < 3 * tracks.points; p++) {
+        low[p % 3] = fmin(low[p % 3], (double)tracks.point[p / 3][p % 3]);
+        high[p % 3] = fmax(high[p % 3], (double)tracks.point[p / 3][p % 3]);
+    }
+    const size_t points = tracks.points;
+    hot_tracks_free(context, &tracks);
+    for (int d = 0; d < 3; d++)
+        mm = fmax(mm, (high[d] - low[d]) / MAX_SIDE);
+    if (points == 0 || !(mm < 1e6))
+        return hot_context_fail(context, HOT_ERROR_DATA, points ? "the streamlines of '%s' reach too far"
+                                                                : "'%s' has no streamlines", path);
+    image->grid = (hot_grid){{0}, {{0}}, HOT_SPACE_RAS};
+    for (int d = 0; d < 3; d++) {
+        image->grid.size[d] = (size_t)((high[d] - low[d]) / mm) + 2;
+        image->grid.to_world[d][d] = mm;
+        image->grid.to_world[d][3] = floor(low[d] / mm) * mm;
+    }
+    *grid = &image->grid;
+    return HOT_OK;
+}
+
 /* Reads the inputs' files and puts tensors and directions on one grid. Without any of these *image is the first image.
  * *grid: the scene's. */
 static hot_status read_inputs(hot_context *context, struct inputs *inputs, const char *const *paths, int count,
@@ -260,8 +315,11 @@ static hot_status read_inputs(hot_context *context, struct inputs *inputs, const
 {
     hot_status status = HOT_OK;
     for (int p = 0; p < count && status == HOT_OK; p++)
-        status = is_folder(paths[p]) ? read_run(context, inputs, paths[p])
-                                     : read_file(context, inputs, paths[p], content);
+        status = hot_fixels_named(paths[p]) ? read_fixels(context, inputs, paths[p])
+                 : is_folder(paths[p])      ? read_run(context, inputs, paths[p])
+                                            : read_file(context, inputs, paths[p], content);
+    if (status == HOT_OK && !inputs->tensors && !inputs->fibers && !inputs->volumes)
+        return make_track_grid(context, inputs->tracks, grid, image);
     if (status == HOT_OK && !inputs->tensors && !inputs->fibers)
         status = hot_loaded_image_read(context, inputs->volume[0], inputs->colours[0] ? 3 : 1, image);
     if (status != HOT_OK)
@@ -300,7 +358,15 @@ static hot_status add_volumes(hot_context *context, hot_scene *scene, const stru
 hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
                              const char *content, hot_scene **scene)
 {
-    struct inputs inputs = {.several = count > 1};
+    return hot_scene_load_with(context, paths, count, &(const hot_scene_reading){.mask = mask, .content = content},
+                               scene);
+}
+
+hot_status hot_scene_load_with(hot_context *context, const char *const *paths, int count,
+                               const hot_scene_reading *reading, hot_scene **scene)
+{
+    const char *mask = reading->mask, *content = reading->content;
+    struct inputs inputs = {.several = count > 1, .reading = reading};
     hot_scene *made = NULL;
     const hot_grid *grid = NULL;
     hot_loaded_image image = {.values = NULL};
@@ -312,8 +378,8 @@ hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int
     if (status == HOT_OK && mask)
         status = hot_mask_load(context, mask, grid, &inputs.mask);
     if (status == HOT_OK)
-        status = make_scene(context, inputs.tensors, NULL, inputs.fibers, inputs.mask, image.values ? grid : NULL,
-                            &made);
+        status = make_scene(context, inputs.tensors, NULL, inputs.fibers, inputs.mask,
+                            inputs.tensors || inputs.fibers ? NULL : grid, &made);
     if (status != HOT_OK) {
         hot_loaded_image_free(context, &image);
         hot_tensor_field_destroy(&inputs.tensors);
@@ -326,6 +392,8 @@ hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int
     made->mask_field = inputs.mask;
     made->release = release_fields;
     snprintf(made->content, sizeof made->content, "%s", content ? content : "");
+    snprintf(made->basis, sizeof made->basis, "%s", reading->basis ? reading->basis : "");
+    snprintf(made->frame, sizeof made->frame, "%s", reading->frame ? reading->frame : "");
     status = store_paths(context, made, paths, count);
     if (status == HOT_OK)
         status = add_volumes(context, made, &inputs, &image);

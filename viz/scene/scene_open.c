@@ -47,7 +47,9 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
     /* --as applies to the old files only; the content of dropped files is detected */
     const int same = count >= old->paths && old->paths > 0 && strcmp(paths[0], old->path[0]) == 0;
     const char *content = same && old->content[0] ? old->content : NULL;
-    hot_status status = hot_scene_load_as(context, paths, count, mask, content, scene);
+    const hot_scene_reading reading = {mask, content, same && old->basis[0] ? old->basis : NULL,
+                                       same && old->frame[0] ? old->frame : NULL};
+    hot_status status = hot_scene_load_with(context, paths, count, &reading, scene);
     if (status == HOT_OK)
         status = fit_state(context, old, *scene, &fitted);
     if (status != HOT_OK)

@@ -123,6 +123,10 @@ hot_status hot_view_command_line(const hot_scene *scene, const hot_view_state *s
         fputs(" --mask", out), put_word(out, mask);
     if (scene->content[0])
         fputs(" --as", out), put_word(out, scene->content);
+    if (scene->basis[0])
+        fputs(" --basis", out), put_word(out, scene->basis);
+    if (scene->frame[0])
+        fputs(" --frame", out), put_word(out, scene->frame);
     for (size_t s = 0; s < count; s++) {
         char now[TEXT], usual[TEXT];
         hot_view_setting_print(&settings[s], state, now, sizeof now);
