@@ -24,11 +24,13 @@
 
 static const cli_command command = {
     "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
-    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber), or "
-    "an image on any grid, alone or behind the glyphs. Of diffusion data the first b=0 volume is shown. Every setting "
-    "of the view is an option; in the window, H lists keys and mouse.\n\n"
+    "FILE is the directory of a `hotfiber run`, tensors, spherical harmonics (an fODF), directions (NRRD, NIfTI, MIF, "
+    "a fixel directory, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or behind the "
+    "glyphs. Diffusion data are shown a volume at a time. Every setting of the view is an option; in the window, H "
+    "lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
+    "  hotfiber view out --overlay fa,opacity=0.5 --overlay other_peaks.nii.gz,color=sky\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
     HOT_SCENE_PATHS};
@@ -278,7 +280,8 @@ int main(int argc, char **argv)
         return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", options.order);
     if (!common.argument_count && !options.bench)
         return cli_refuse(&command, &common,
-                          "give a directory of `hotfiber run`, or a file of tensors, directions or an image");
+                          "give a directory of `hotfiber run`, or a file of tensors, directions, streamlines or an "
+                          "image");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
     if (!options.screenshot && !options.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));
