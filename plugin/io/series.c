@@ -59,6 +59,8 @@ size_t hot_series_start(const hot_series *series)
     return 0;
 }
 
+int hot_series_has_b0(const hot_series *series) { return series->dwi && series->dwi->has_b0; }
+
 int hot_series_gradient(const hot_series *series, size_t volume, double *b, double ras[3])
 {
     double sign[3];

@@ -161,6 +161,22 @@ shutil.copytree("fx0", "short")
 mif("short/directions.mif", (listed / length[:, None])[:9, :, None], (1, 1, 1), "Float32LE", (1, 2, 3))
 refused("directions.mif", "short")
 
+# ---- voxels as MRtrix counts them, however .mif stores them: the same words and pictures as of an image in that order
+signals = random.integers(1, 1000, (*SIZE, 3)).astype("f4")
+nibabel.Nifti1Image(signals, AFFINE).to_filename("order.nii.gz")
+letters = ["--voxel", "5,1,3", "--values", "on", "--volume", "2", "--screenshot", "x.png", "--size", "400x300",
+           "--quiet"]
+for layout in ((1, 2, 3, 4), (3, 1, 2, 4), (4, -1, 2, -3), (-2, 4, 1, 3)):
+    mif("order.mif", signals, (2, 2, 2, 1), "Float32LE", layout)
+    mif("order_peaks.mif", peaks.reshape(*SIZE, 6), (2, 2, 2, 1), "Float32LE", layout)
+    for ours, theirs, more in (("order.nii.gz", "order.mif", ["--as", "dwi"]),
+                               ("peaks.nii.gz", "order_peaks.mif", ["--as", "peaks", "--volume", "auto"])):
+        seen = []
+        for name in (ours, theirs):
+            works("view", name, *letters, *more)
+            seen.append(open("x.png", "rb").read())
+        check(seen[0] == seen[1], f"{theirs} stored as {layout}: voxel 5 1 3 is the same")
+
 # ---- tensors of order 2 and harmonics: the same surfaces as our tensors
 rows = np.zeros((*SIZE, 6))
 for index in np.ndindex(SIZE):
@@ -189,6 +205,12 @@ for suffix in ("nii.gz", "mif"):
                    (("fourth.nrrd", ()), (f"sh.{suffix}", ("--as", "sh"))))
     check(seen == other, f"harmonics in {suffix}: the same surfaces")
 check(picture("sh.mif", "--as", "sh", "--basis", "descoteaux07", "--frame", "image") != seen, "another basis differs")
+turned = nibabel.load("sh.nii.gz")
+turned = nibabel.Nifti1Image(turned.get_fdata().astype("f4"), np.array([[1.6, -1.2, 0, 0], [1.2, 1.6, 0, 0],
+                                                                        [0, 0, 2, 0], [0, 0, 0, 1.]]))
+turned.to_filename("turned.nii.gz")
+check(picture("turned.nii.gz", "--as", "sh", "--frame", "image") != picture("turned.nii.gz", "--as", "sh"),
+      "axes of a turned image differ from the scanner's")
 wide = np.zeros((*SIZE, 66), "f4")
 wide[..., 0] = 1
 wide[..., 3] = -.2

@@ -138,6 +138,10 @@ static void test_rules(struct stage *on)
     if (draw(on))
         for (int v = 0; v < NX * NY; v++)
             CHECK_NEAR(pixel_at(on, v % NX, v / NX)[0], v >= 20 ? 255 * v / 47. : 64, 1.6, "above 20: voxel %d", v);
+    begin(on, "ramp,colormap=labels,threshold=20"); /* of the labels themselves */
+    if (draw(on))
+        for (int v = 1; v < 20; v++)
+            CHECK(pixel_at(on, v % NX, v / NX)[0] == 64 && pixel_at(on, v % NX, v / NX)[2] == 64, "label %d", v);
     begin(on, "ramp,colormap=grey,min=0,max=94,blend=add");
     if (draw(on))
         for (int v = 0; v < NX * NY; v++)

@@ -206,13 +206,44 @@ int main(void)
     hot_scene_destroy(&next);
     hot_scene_destroy(&scene);
 
+    /* streamlines join an image; on other data elsewhere the layers of the old ones go */
+    static const char *const tracks[] = {"a.tck"}, *const elsewhere[] = {"far.nrrd"}, *const near[] = {"larger.nrrd"};
+    const float points[4][3] = {{0, 0, 0}, {1, 0, 0}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
+    FILE *tck = fopen(tracks[0], "w");
+    const uint16_t one = 1;
+    fprintf(tck, "mrtrix tracks\ndatatype: Float32%s\nfile: . 64\nEND\n", *(const uint8_t *)&one ? "LE" : "BE");
+    for (long at = ftell(tck); at < 64; at++)
+        fputc(0, tck);
+    fwrite(points, sizeof points, 1, tck);
+    fclose(tck);
+    save_image("far.nrrd", N, "900");
+    hot_view_state_default(&state);
+    CHECK(hot_scene_load(context, near, 1, NULL, &scene) == HOT_OK &&
+              hot_scene_open_dropped(context, scene, NULL, tracks, 1, &state, &next) == HOT_OK, "%s",
+          hot_context_message(context));
+    CHECK(next && next->paths == 2 && state.layers == 1 && strcmp(state.layer[0].source, "a.tck") == 0 &&
+              hot_scene_layer_lines(next, &state.layer[0]), "%d paths, %d layers", next ? next->paths : 0,
+          state.layers);
+    hot_scene_destroy(&scene);
+    scene = next;
+    CHECK(hot_view_state_add_layer(context, "larger.nrrd", &state) == HOT_OK &&
+              hot_scene_open_layers(scene, &state) == HOT_OK && hot_scene_layer_volume(scene, &state.layer[1]), "%s",
+          hot_context_message(context));
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_OK && state.layers == 2,
+          "they are read again: %s", hot_context_message(context));
+    hot_scene_destroy(&next);
+    CHECK(hot_scene_open_dropped(context, scene, NULL, elsewhere, 1, &state, &next) == HOT_OK && state.layers == 0,
+          "%d layers: %s", state.layers, hot_context_message(context));
+    hot_scene_destroy(&next);
+    hot_scene_destroy(&scene);
+
     static float tensor[ROW] = {1, 1, 0, 0, 1, 0, 1};
     const hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .order = 2, .tensors = tensor};
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
     hot_scene_destroy(&scene);
     static const char *const made[] = {"a.nrrd",      "other.nrrd",   "larger.nrrd",
-                                       "beside.nrrd", "nowhere.nrrd", "broken.nrrd"};
+                                       "beside.nrrd", "nowhere.nrrd", "broken.nrrd", "a.tck", "far.nrrd"};
     for (size_t f = 0; f < sizeof made / sizeof made[0]; f++)
         remove(made[f]);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "no scene");

@@ -34,6 +34,12 @@ int hot_fixels_named(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode) && find(path, "index", &index);
 }
 
+const char *hot_fixels_index(const char *path)
+{
+    static _Thread_local part index;
+    return find(path, "index", &index) ? index.path : "";
+}
+
 /* Where number `row` of column `column` of a list is: images are stored in any order of their axes, and backwards. */
 static size_t place(const part *list, size_t row, size_t column)
 {

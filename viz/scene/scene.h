@@ -34,6 +34,7 @@ typedef struct hot_view_volume {
     double from_ras[3][4];    /* RAS mm -> voxels of that grid */
     struct hot_series *series; /* NULL, or the 4-D image; `values` holds its volume `frame` */
     size_t frame;
+    int reordered;            /* 1: voxels as MRtrix counts them, not in the series' order */
     double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
 
@@ -79,6 +80,7 @@ typedef struct hot_scene {
     char basis[24], frame[16];   /* likewise --basis and --frame of harmonics */
     int paths;
     const char *run;          /* the path that is a directory of `hotfiber run`; NULL = none */
+    int image_order;          /* 1: the files of the glyphs are .mif: voxels as MRtrix counts them */
     char title[256];          /* file names for the window's title */
     hot_tensor_field *tensor_field; /* the three fields are owned if they were loaded from files */
     hot_fiber_field *fiber_field;

@@ -84,20 +84,41 @@ static hot_status load_volumes(hot_context *context, const char *path, hot_loade
         hot_series_close(&series);
         return status;
     }
-    double b, ras[3];
-    const int without = hot_series_gradient(series, start, &b, ras) && ras[0] == 0 && ras[1] == 0 && ras[2] == 0;
     hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes; --volume N shows another than %s (number %zu, "
-                    "counted from 0)", path, volumes, without ? "the first with b=0" : "the first", start);
+                    "counted from 0)", path, volumes, hot_series_has_b0(series) ? "the first with b=0" : "the first",
+                    start);
     image->series = series;
     image->frame = start;
     return HOT_OK;
 }
 
-hot_status hot_loaded_image_read(hot_context *context, const char *path, int components, hot_loaded_image *image)
+/* Puts the values into MRtrix's order of voxels. */
+static hot_status reorder(hot_context *context, hot_loaded_image *image)
+{
+    hot_image_order order;
+    hot_image_order_find(&image->grid, &order);
+    if (order.same)
+        return HOT_OK;
+    const size_t *size = image->grid.size, components = (size_t)image->components;
+    float *values = hot_context_alloc(context, size[0] * size[1] * size[2], components * sizeof *values);
+    if (!values)
+        return HOT_ERROR_MEMORY;
+    hot_image_order_apply(&order, components, image->values, values);
+    hot_context_free(context, image->values);
+    image->values = values;
+    image->grid = order.grid;
+    image->reordered = 1;
+    return HOT_OK;
+}
+
+hot_status hot_loaded_image_read(hot_context *context, const char *path, int components, int reordered,
+                                 hot_loaded_image *image)
 {
     *image = (hot_loaded_image){.components = components};
     hot_status status = components == 3 ? load_colours(context, path, &image->grid, &image->values)
                                         : load_volumes(context, path, image);
+    if (status == HOT_OK && reordered && hot_path_is_mif(path))
+        status = reorder(context, image);
     if (status != HOT_OK)
         hot_loaded_image_free(context, image);
     return status;
@@ -144,6 +165,7 @@ hot_status hot_scene_add_loaded(hot_scene *scene, const char *path, hot_loaded_i
         hot_view_volume *added = &scene->volume[scene->volumes - 1];
         added->series = image->series;
         added->frame = image->frame;
+        added->reordered = image->reordered;
         image->series = NULL;
     }
     hot_loaded_image_free(context, image);
@@ -175,7 +197,19 @@ hot_status hot_scene_show_frame(hot_scene *scene, const hot_view_state *state)
                                 volume->name, count);
     if (wanted == volume->frame)
         return HOT_OK;
-    hot_status status = hot_series_read(context, volume->series, wanted, volume->owned);
+    hot_status status = HOT_OK;
+    if (volume->reordered) {
+        const size_t *size = hot_series_grid(volume->series)->size;
+        float *values = hot_context_alloc(context, size[0] * size[1] * size[2], sizeof *values);
+        hot_image_order order;
+        hot_image_order_find(hot_series_grid(volume->series), &order);
+        status = values ? hot_series_read(context, volume->series, wanted, values) : HOT_ERROR_MEMORY;
+        if (status == HOT_OK)
+            hot_image_order_apply(&order, 1, values, volume->owned);
+        hot_context_free(context, values);
+    } else {
+        status = hot_series_read(context, volume->series, wanted, volume->owned);
+    }
     volume->frame = wanted;
     scene->changes++;
     return status == HOT_OK ? hot_scene_find_window(scene, volume) : status;

@@ -2,6 +2,7 @@
 #ifndef HOT_VIZ_SCENE_IMAGES_H
 #define HOT_VIZ_SCENE_IMAGES_H
 
+#include "image_order.h"
 #include "io/common/series.h"
 #include "scene.h"
 
@@ -18,10 +19,13 @@ typedef struct hot_loaded_image {
     float *values;      /* of one volume; NULL = none was read */
     hot_series *series; /* NULL = an image of one volume */
     size_t frame;       /* the volume in `values` */
+    int reordered;      /* 1: voxels as MRtrix counts them (image_order.h), not as `series` has them */
 } hot_loaded_image;
 
-/* components: 3 = an image of colours. Errors: those of the readers; *image is then empty. */
-hot_status hot_loaded_image_read(hot_context *context, const char *path, int components, hot_loaded_image *image);
+/* components: 3 = an image of colours. reorder: 1 = a .mif file gets MRtrix's order. Errors: those of the readers;
+ * *image is then empty. */
+hot_status hot_loaded_image_read(hot_context *context, const char *path, int components, int reorder,
+                                 hot_loaded_image *image);
 void hot_loaded_image_free(hot_context *context, hot_loaded_image *image);
 /* Adds it on the scene's grid or its own, and empties it, also on failure. */
 hot_status hot_scene_add_loaded(hot_scene *scene, const char *path, hot_loaded_image *image);

@@ -115,7 +115,7 @@ static hot_status load_image(hot_scene *scene, const char *path, int components,
 {
     hot_loaded_image image = {.values = NULL};
     const int automatic = scene->automatic;
-    hot_status status = hot_loaded_image_read(scene->context, path, components, &image);
+    hot_status status = hot_loaded_image_read(scene->context, path, components, scene->image_order, &image);
     if (status == HOT_OK)
         status = hot_scene_add_loaded(scene, path, &image);
     if (status != HOT_OK)

@@ -24,6 +24,7 @@ struct inputs {
     const char *run;                     /* a directory of `hotfiber run` */
     const char *tracks;                  /* streamlines; NULL = none */
     const hot_scene_reading *reading;
+    int image_order;                     /* 1: of .mif files: voxels as MRtrix counts them */
 };
 
 static int is_folder(const char *path)
@@ -270,6 +271,65 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     return hot_scene_load_as(context, paths, count, mask, NULL, scene);
 }
 
+/* ---- MRtrix's order of voxels ------------------------------------------------------------------------------ */
+
+/* Whether all files with glyphs, or of images alone the first, are MRtrix's: others count as their own tools do, and
+ * files that belong together must be on one grid. */
+static int is_image_order(const struct inputs *inputs, const char *const *paths, int count)
+{
+    int glyphs = 0, theirs = 0;
+    for (int p = 0; p < count; p++) {
+        int image = hot_tracks_named(paths[p]);
+        for (int v = 0; v < inputs->volumes; v++)
+            image |= inputs->volume[v] == paths[p];
+        const char *end = hot_fixels_named(paths[p]) ? hot_fixels_index(paths[p]) : paths[p];
+        glyphs += !image;
+        theirs += !image && hot_path_is_mif(end);
+    }
+    return glyphs ? theirs == glyphs : inputs->volumes && hot_path_is_mif(inputs->volume[0]);
+}
+
+static hot_status reorder_fields(hot_context *context, struct inputs *inputs)
+{
+    hot_fiber_field *fibers = NULL;
+    hot_tensor_field *tensors = NULL;
+    float *values = NULL;
+    hot_image_order order;
+    hot_status status = HOT_OK;
+    if (inputs->fibers) {
+        const size_t row = 3 * (size_t)hot_fiber_field_max(inputs->fibers);
+        hot_image_order_find(hot_fiber_field_grid(inputs->fibers), &order);
+        values = hot_context_alloc(context, order.grid.size[0] * order.grid.size[1] * order.grid.size[2],
+                                   row * sizeof *values);
+        if (!values)
+            return HOT_ERROR_MEMORY;
+        hot_image_order_apply(&order, row, hot_fiber_field_peaks(inputs->fibers), values);
+        status = hot_fiber_field_create(context, &order.grid, (int)(row / 3), values, &fibers);
+        hot_context_free(context, values);
+        if (status != HOT_OK)
+            return status;
+        hot_fiber_field_destroy(&inputs->fibers);
+        inputs->fibers = fibers;
+    }
+    if (!inputs->tensors)
+        return HOT_OK;
+    const int of = hot_tensor_field_order(inputs->tensors);
+    const size_t row = 1 + hot_symtensor_count(of, 3);
+    hot_image_order_find(hot_tensor_field_grid(inputs->tensors), &order);
+    values = hot_context_alloc(context, order.grid.size[0] * order.grid.size[1] * order.grid.size[2],
+                               row * sizeof *values);
+    if (!values)
+        return HOT_ERROR_MEMORY;
+    hot_image_order_apply(&order, row, hot_tensor_field_values(inputs->tensors), values);
+    status = hot_tensor_field_create(context, &order.grid, of, "odf", values, &tensors); /* the model is not shown */
+    hot_context_free(context, values);
+    if (status == HOT_OK) {
+        hot_tensor_field_destroy(&inputs->tensors);
+        inputs->tensors = tensors;
+    }
+    return status;
+}
+
 static hot_status read_fixels(hot_context *context, struct inputs *inputs, const char *path)
 {
     hot_fiber_field *fibers = NULL;
@@ -318,10 +378,14 @@ static hot_status read_inputs(hot_context *context, struct inputs *inputs, const
         status = hot_fixels_named(paths[p]) ? read_fixels(context, inputs, paths[p])
                  : is_folder(paths[p])      ? read_run(context, inputs, paths[p])
                                             : read_file(context, inputs, paths[p], content);
+    inputs->image_order = status == HOT_OK && is_image_order(inputs, paths, count);
+    if (inputs->image_order)
+        status = reorder_fields(context, inputs);
     if (status == HOT_OK && !inputs->tensors && !inputs->fibers && !inputs->volumes)
         return make_track_grid(context, inputs->tracks, grid, image);
     if (status == HOT_OK && !inputs->tensors && !inputs->fibers)
-        status = hot_loaded_image_read(context, inputs->volume[0], inputs->colours[0] ? 3 : 1, image);
+        status = hot_loaded_image_read(context, inputs->volume[0], inputs->colours[0] ? 3 : 1, inputs->image_order,
+                                       image);
     if (status != HOT_OK)
         return status;
     *grid = inputs->tensors  ? hot_tensor_field_grid(inputs->tensors)
@@ -343,7 +407,8 @@ static hot_status add_volumes(hot_context *context, hot_scene *scene, const stru
     hot_status status = HOT_OK;
     for (int v = 0; v < inputs->volumes && status == HOT_OK; v++) {
         if (v > 0 || !image->values)
-            status = hot_loaded_image_read(context, inputs->volume[v], inputs->colours[v] ? 3 : 1, image);
+            status = hot_loaded_image_read(context, inputs->volume[v], inputs->colours[v] ? 3 : 1, inputs->image_order,
+                                           image);
         if (status == HOT_OK)
             status = hot_scene_add_loaded(scene, inputs->volume[v], image);
     }
@@ -390,6 +455,7 @@ hot_status hot_scene_load_with(hot_context *context, const char *const *paths, i
     made->tensor_field = inputs.tensors;
     made->fiber_field = inputs.fibers;
     made->mask_field = inputs.mask;
+    made->image_order = inputs.image_order;
     made->release = release_fields;
     snprintf(made->content, sizeof made->content, "%s", content ? content : "");
     snprintf(made->basis, sizeof made->basis, "%s", reading->basis ? reading->basis : "");

@@ -36,8 +36,14 @@ static hot_status fit_state(hot_context *context, const hot_scene *old, hot_scen
         strcpy(state->color_by, "auto");
         state->color_range[0] = state->color_range[1] = NAN;
     }
-    const hot_status status = hot_view_state_resolve(context, scene, state);
-    return status == HOT_OK ? hot_scene_open_layers(scene, state) : status;
+    hot_status status = hot_view_state_resolve(context, scene, state);
+    if (status == HOT_OK)
+        status = hot_scene_open_layers(scene, state);
+    if (status == HOT_OK || status == HOT_ERROR_MEMORY || is_same_grid(&old->grid, &scene->grid))
+        return status;
+    memset(state->layer, 0, sizeof state->layer); /* those of other data, elsewhere */
+    state->layers = 0;
+    return hot_scene_open_layers(scene, state);
 }
 
 static hot_status open_paths(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths,
@@ -100,8 +106,8 @@ hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, co
     hot_status status = open_paths(context, old, mask, paths, count, state, scene);
     if (status != HOT_OK && status != HOT_ERROR_MEMORY && mask)
         status = open_paths(context, old, NULL, paths, count, state, scene);
-    /* images without glyphs are added to the glyphs on display */
-    const int images = status == HOT_OK && !has_glyphs(*scene) && has_glyphs(old);
+    /* images without glyphs are added to the glyphs on display, streamlines alone to anything */
+    const int images = status == HOT_OK && !has_glyphs(*scene) && (has_glyphs(old) || (*scene)->volumes == 0);
     if ((status == HOT_OK && !images) || status == HOT_ERROR_MEMORY || old->paths == 0 ||
         old->paths + count > HOT_SCENE_PATHS)
         return status;

@@ -20,7 +20,7 @@ hot_status hot_path_check_image(hot_context *context, const char *path);
 /* Whether it ends in .nii or .nii.gz. */
 int hot_path_is_nifti(const char *path);
 /* Whether it ends in .mif, .mif.gz or .mih. */
-int hot_path_is_mif(const char *path);
+HOT_API int hot_path_is_mif(const char *path);
 /* Whether it is of one of these, whose volumes follow each other, so that they are written by hot_image_save. */
 int hot_path_has_volumes(const char *path);
 /* The path with another suffix instead of .nii, .hdr, .img, .mif, .mih (these also with .gz) or .nhdr; free it
