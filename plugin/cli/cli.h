@@ -19,13 +19,19 @@ typedef enum cli_kind {
     CLI_OUTPUT_NRRD,  /* NRRD alone */
     CLI_OUTPUT_ANY,   /* a file or a folder, whatever its suffix */
     CLI_CHOICE, /* const char **: one of `choices`, "a|b|c" */
-    CLI_LIST    /* cli_list *: numbers separated by commas, each within low ... high */
+    CLI_LIST,   /* cli_list *: numbers separated by commas, each within low ... high */
+    CLI_TEXTS   /* cli_texts *: an option that may be given several times */
 } cli_kind;
 
 typedef struct cli_list {
     size_t count;
     double values[256];
 } cli_list;
+
+typedef struct cli_texts {
+    size_t count;
+    const char *text[16];
+} cli_texts;
 
 /* One option. Names are given without dashes; `-` and `_` in a long name are the same to the user. A one-letter name
  * is a short option ("i" is -i). */

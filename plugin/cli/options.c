@@ -217,6 +217,18 @@ static int store_text(const cli_command *command, const cli_option *option, cons
     return -1;
 }
 
+static int store_one_more(const cli_command *command, const cli_option *option, const char *text)
+{
+    cli_texts *texts = option->target;
+    const size_t most = sizeof texts->text / sizeof texts->text[0];
+    if (texts->count == most)
+        return usage_error(command, "--%s is given more than %zu times", option->name, most);
+    const cli_option one = {option->name, CLI_TEXT, &texts->text[texts->count], option->value, NULL, 0, 0};
+    const int ended = store_text(command, &one, text);
+    texts->count += ended < 0;
+    return ended;
+}
+
 static int store(const cli_command *command, const cli_option *option, const char *text)
 {
     int ended = -1;
@@ -225,6 +237,7 @@ static int store(const cli_command *command, const cli_option *option, const cha
     case CLI_INT: case CLI_SIZE: ended = store_whole(command, option, text); break;
     case CLI_DOUBLE: ended = store_number(command, option, text); break;
     case CLI_LIST: ended = store_list(command, option, text); break;
+    case CLI_TEXTS: ended = store_one_more(command, option, text); break;
     default: ended = store_text(command, option, text);
     }
     if (ended < 0 && given_count < GIVEN_MAX) {

@@ -146,6 +146,24 @@ int main(void)
     CHECK(shown && shown->values, "an image of the data");
     for (int v = 0; v < ALL && shown && shown->values; v++)
         CHECK_NEAR(shown->values[v], signals[2 * ALL + v], 0, "voxel %d of the data", v);
+    /* and every other one, with its row of the table */
+    static const char *const rows[VOLUMES] = {
+        "volume 1 of 5, b = 1000, direction 1.000 0.000 0.000", "volume 2 of 5, b = 1000, direction 0.000 1.000 0.000",
+        "volume 3 of 5, b = 0", "volume 4 of 5, b = 0", "volume 5 of 5, b = 1000, direction 0.000 0.000 1.000"};
+    hot_view_state stepped;
+    hot_view_state_default(&stepped);
+    for (int frame = -1; frame < VOLUMES && shown && shown->values; frame++) {
+        const int there = frame < 0 ? 2 : frame;
+        char row[128];
+        stepped.frame = frame;
+        CHECK(hot_scene_show_frame(next, &stepped) == HOT_OK, "%s", hot_context_message(context));
+        for (int v = 0; v < ALL; v++)
+            CHECK_NEAR(shown->values[v], signals[there * ALL + v], 0, "voxel %d of volume %d", v, frame);
+        CHECK(hot_volume_describe_frame(shown, row, sizeof row) && strcmp(row, rows[there]) == 0, "%s", row);
+    }
+    stepped.frame = VOLUMES;
+    CHECK(hot_volume_frames(shown) == VOLUMES && hot_scene_show_frame(next, &stepped) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "has 5 volumes") != NULL, "%s", hot_context_message(context));
     hot_scene_destroy(&next);
     hot_dwi_destroy(&dwi);
     remove(data[0]);
@@ -188,13 +206,44 @@ int main(void)
     hot_scene_destroy(&next);
     hot_scene_destroy(&scene);
 
+    /* streamlines join an image; on other data elsewhere the layers of the old ones go */
+    static const char *const tracks[] = {"a.tck"}, *const elsewhere[] = {"far.nrrd"}, *const near[] = {"larger.nrrd"};
+    const float points[4][3] = {{0, 0, 0}, {1, 0, 0}, {NAN, NAN, NAN}, {INFINITY, INFINITY, INFINITY}};
+    FILE *tck = fopen(tracks[0], "w");
+    const uint16_t one = 1;
+    fprintf(tck, "mrtrix tracks\ndatatype: Float32%s\nfile: . 64\nEND\n", *(const uint8_t *)&one ? "LE" : "BE");
+    for (long at = ftell(tck); at < 64; at++)
+        fputc(0, tck);
+    fwrite(points, sizeof points, 1, tck);
+    fclose(tck);
+    save_image("far.nrrd", N, "900");
+    hot_view_state_default(&state);
+    CHECK(hot_scene_load(context, near, 1, NULL, &scene) == HOT_OK &&
+              hot_scene_open_dropped(context, scene, NULL, tracks, 1, &state, &next) == HOT_OK, "%s",
+          hot_context_message(context));
+    CHECK(next && next->paths == 2 && state.layers == 1 && strcmp(state.layer[0].source, "a.tck") == 0 &&
+              hot_scene_layer_lines(next, &state.layer[0]), "%d paths, %d layers", next ? next->paths : 0,
+          state.layers);
+    hot_scene_destroy(&scene);
+    scene = next;
+    CHECK(hot_view_state_add_layer(context, "larger.nrrd", &state) == HOT_OK &&
+              hot_scene_open_layers(scene, &state) == HOT_OK && hot_scene_layer_volume(scene, &state.layer[1]), "%s",
+          hot_context_message(context));
+    CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_OK && state.layers == 2,
+          "they are read again: %s", hot_context_message(context));
+    hot_scene_destroy(&next);
+    CHECK(hot_scene_open_dropped(context, scene, NULL, elsewhere, 1, &state, &next) == HOT_OK && state.layers == 0,
+          "%d layers: %s", state.layers, hot_context_message(context));
+    hot_scene_destroy(&next);
+    hot_scene_destroy(&scene);
+
     static float tensor[ROW] = {1, 1, 0, 0, 1, 0, 1};
     const hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .order = 2, .tensors = tensor};
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_scene_reload(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
     hot_scene_destroy(&scene);
     static const char *const made[] = {"a.nrrd",      "other.nrrd",   "larger.nrrd",
-                                       "beside.nrrd", "nowhere.nrrd", "broken.nrrd"};
+                                       "beside.nrrd", "nowhere.nrrd", "broken.nrrd", "a.tck", "far.nrrd"};
     for (size_t f = 0; f < sizeof made / sizeof made[0]; f++)
         remove(made[f]);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "no scene");

@@ -21,6 +21,7 @@ static const struct {
     {"center", "2,1,0", {0}},
     {"lock_axes", "off", {0}},
     {"background", "dec", {0}},
+    {"volume", NULL, {0}}, /* of 4-D images: test_open.c, test_volumes.py */
     {"window", "0.1,0.4", {0}},
     {"interpolate", "off", {0}},
     {"opacity", "0.2", {0}},

@@ -44,7 +44,17 @@ check(picture("x.png", "plain.nii.gz") == wanted[0], "without b-values: the firs
 for name in ("dwi.nrrd", "first.nrrd", "dwi.nii.gz"):
     check(picture("x.png", name) == wanted[1], f"{name} shows its first b=0")
 done = hotfiber("view", "dwi.nii.gz", "--screenshot", "x.png", "--size", "20x20")
-check("the first with b=0 (number 30" in done.stderr, done.stderr)
+check("the first with b=0 (number 30, counted from 0)" in done.stderr, done.stderr)
+# every volume, by its number
+image("one/7.nii.gz", scene.data[..., 7])
+one = {0: wanted[0], 7: picture("7.png", "one/7.nii.gz"), 31: wanted[2]}
+check(len(set(one.values())) == 3, "the volumes differ")
+for name in ("dwi.nrrd", "first.nrrd", "dwi.nii.gz", "plain.nii.gz"):
+    for v in one:
+        check(picture("x.png", name, "--volume", str(v)) == one[v], f"{name}: volume {v}")
+for words, name in ((["--volume", "32"], "dwi.nii.gz"), (["--volume", "1"], "one/0.nii.gz")):
+    done = hotfiber("view", name, *words, "--screenshot", "x.png", "--size", "20x20", "--quiet")
+    check(done.returncode == 1 and done.stderr.count("\n") == 1 and "--volume" in done.stderr, done.stderr)
 # the same image behind the glyphs of a run
 works("run", "-i", "dwi.nrrd", "-o", "out", "--quiet")
 names = ["--background", "dwi", "--glyph", "none"]

@@ -311,6 +311,26 @@ def test_drop(view):
     check("broken.nrrd" in view.errors(), f"the log names it: {view.errors()}")
 
 
+def test_series():
+    """Volumes of a 4-D image: their values and, on the screen, their numbers."""
+    series = np.zeros((3, *SIZE))
+    for v in range(3):
+        series[v] = 1 + (np.arange(np.prod(SIZE)).reshape(SIZE) * (v + 1) % 7)
+    write_nrrd("series.nrrd", series, VECTORS, ORIGIN, "series")
+    view = Viewer(screen, "series.nrrd", "--as", "dwi", "--size", "640x480")
+    first = view.picture()
+    screen.xdotool("mousemove", 320, 240, "key", "Left")  # the first already
+    for key, volume in (("Right", "1"), ("Right", "2"), ("Right", "2"), ("Left", "1"), ("Left", "0")):
+        before, was = view.picture(), view.state()["volume"]
+        screen.xdotool("key", key)
+        view.wait_state(key, volume=volume)
+        if was not in ("auto", volume):
+            view.wait_picture(f"{key} shows volume {volume}", lambda now: not same(now, before), [(320, 240)])
+    view.wait_picture("back at the first", lambda now: same(now[100:400], first[100:400]))
+    driven.add("Right  Left")
+    view.leave()
+
+
 def run_without(environment, *arguments):
     return subprocess.run([VIEWER, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=PATIENCE)
@@ -355,6 +375,7 @@ test_window(view, files)
 test_drop(view)
 view.leave()
 driven.add("Q")
+test_series()
 screen.close()
 test_no_window(files)
 test_fine_screen(files)

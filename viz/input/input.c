@@ -147,6 +147,19 @@ static void next_volume(const hot_scene *scene, hot_view_state *state, int step)
     const int now = image ? (int)(image - scene->volume) : scene->volumes, next = (now + step + count) % count;
     strcpy(state->background, next == scene->volumes ? "none" : scene->volume[next].name);
     state->window[0] = state->window[1] = NAN; /* a new volume starts with its own window */
+    state->frame = -1;
+}
+
+/* The next or previous volume of a 4-D image. */
+static unsigned next_frame(const hot_scene *scene, hot_view_state *state, int step)
+{
+    const hot_view_volume *image = background_volume(scene, state);
+    const int last = hot_volume_frames(image) - 1, now = image ? (int)image->frame : 0;
+    const int next = now + step < 0 ? 0 : now + step > last ? last : now + step;
+    if (next == now)
+        return 0;
+    state->frame = next;
+    return HOT_REQUEST_REDRAW;
 }
 
 static void next_glyph(const hot_scene *scene, hot_view_state *state)
@@ -247,6 +260,8 @@ static unsigned key_contents(const hot_scene *scene, hot_view_state *state, hot_
     switch (action) {
     case HOT_ACTION_VOLUME_NEXT: next_volume(scene, state, 1); break;
     case HOT_ACTION_VOLUME_BACK: next_volume(scene, state, -1); break;
+    case HOT_ACTION_FRAME_NEXT: return next_frame(scene, state, 1);
+    case HOT_ACTION_FRAME_BACK: return next_frame(scene, state, -1);
     case HOT_ACTION_WINDOW_RESET:
         if (state->show_help) /* Esc closes the help first, as in other programs */
             state->show_help = 0;

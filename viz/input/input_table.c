@@ -53,6 +53,8 @@ static const hot_binding bindings[] = {
     KEY('M', IMAGE, "Image", "M", "show or hide"),
     KEY(HOT_KEY_PAGE_DOWN, VOLUME_NEXT, "Image", "Page Down  Up", "next, previous image"),
     ALSO(HOT_KEY_PAGE_UP, 0, VOLUME_BACK, "Image"),
+    KEY(HOT_KEY_RIGHT, FRAME_NEXT, "Image", "Right  Left", "next, previous volume"),
+    ALSO(HOT_KEY_LEFT, 0, FRAME_BACK, "Image"),
     KEY('I', INTERPOLATE, "Image", "I", "interpolate"),
     KEY(HOT_KEY_ESCAPE, WINDOW_RESET, "Image", "Esc", "reset its brightness"),
 

@@ -17,6 +17,7 @@ struct hot_overlay {
     struct {              /* inputs of `values` */
         const void *scene, *tensors, *peaks;
         double stamp;
+        unsigned changes;
         int voxel[3];
     } described;
     char *values;         /* description of the voxel; NULL = not computed */
@@ -87,6 +88,7 @@ static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, co
     const int same = overlay->values && overlay->described.scene == scene &&
                      overlay->described.tensors == tensors && overlay->described.peaks == scene->peaks &&
                      overlay->described.stamp == scene->file_stamp &&
+                     overlay->described.changes == scene->changes &&
                      memcmp(overlay->described.voxel, voxel, sizeof overlay->described.voxel) == 0;
     if (same)
         return HOT_OK;
@@ -96,6 +98,7 @@ static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, co
     overlay->described.tensors = tensors;
     overlay->described.peaks = scene->peaks;
     overlay->described.stamp = scene->file_stamp;
+    overlay->described.changes = scene->changes;
     memcpy(overlay->described.voxel, voxel, sizeof overlay->described.voxel);
     return hot_pick_describe(scene, voxel, &overlay->values);
 }

@@ -6,6 +6,7 @@
 #include "scene/color.h"
 #include "input/input.h"
 #include "overlay_parts.h"
+#include "scene/lines.h"
 #include "scene/pick.h"
 
 static hot_rgba opaque(const double rgb[3]) { return (hot_rgba){(float)rgb[0], (float)rgb[1], (float)rgb[2], 1}; }
@@ -101,17 +102,55 @@ static void add_fiber_colors(const hot_overlay_page *page, double top)
     }
 }
 
+/* A line for every layer on display, from the topmost: what it is and its window, in its own colour. Returns where the
+ * last line is. */
+static double add_layers(const hot_overlay_page *page, double top)
+{
+    const hot_view_state *state = page->state;
+    for (int n = state->layers - 1; n >= 0; n--) {
+        const hot_view_layer *layer = &state->layer[n];
+        const hot_view_volume *volume = hot_scene_layer_volume(page->scene, layer);
+        const hot_lines *lines = hot_scene_layer_lines(page->scene, layer);
+        const char *slash = strrchr(layer->source, '/');
+        hot_rgba ink = hot_overlay_ink(page);
+        char window[64] = "";
+        if (!layer->visible)
+            continue;
+        if (lines && (layer->color_set ? layer->constant : lines->typical > 0))
+            ink = opaque(layer->color);
+        if (volume && volume->components == 1 && !volume->labels) {
+            double range[2];
+            hot_layer_window(volume, layer, range);
+            snprintf(window, sizeof window, "  %.4g to %.4g", range[0] + 0., range[1]);
+        }
+        hot_draw_text(page->list, page->layout->width - 14 * page->unit,
+                      top += hot_overlay_line(page, HOT_TEXT_PLAIN), 1, HOT_TEXT_PLAIN, ink, "%s%s",
+                      volume ? volume->name : slash ? slash + 1 : layer->source, window);
+    }
+    return top;
+}
+
 void hot_overlay_add_legend(const hot_overlay_page *page)
 {
     const hot_view_state *state = page->state;
     const hot_view_volume *image = state->show_image ? hot_scene_volume(page->scene, state->background) : NULL;
-    const double unit = page->unit, top = 9 * unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    const double unit = page->unit;
+    double top = 9 * unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    char series[128];
     if (image) {
         double window[2];
         hot_volume_window(image, state->window, window);
         hot_draw_text(page->list, page->layout->width - 14 * unit, top, 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),
                       "%s  %.4g to %.4g", image->name, window[0] + 0., window[1]);
+        const int described = hot_volume_describe_frame(image, series, sizeof series);
+        if (described && hot_text_width(page->list->text, HOT_TEXT_PLAIN, series) > 0.6 * page->layout->width)
+            top += hot_overlay_line(page, HOT_TEXT_PLAIN); /* below what stands at the left */
+        if (described)
+            hot_draw_text(page->list, page->layout->width - 14 * unit,
+                          top += hot_overlay_line(page, HOT_TEXT_PLAIN), 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),
+                          "%s", series);
     }
+    top = add_layers(page, top);
     if (!state->show_colorbar || state->glyph == HOT_GLYPH_NONE)
         return;
     const hot_viewport *view = &page->layout->viewport[0];

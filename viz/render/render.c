@@ -63,8 +63,7 @@ void hot_renderer_destroy(hot_renderer **renderer)
 void hot_renderer_invalidate(hot_renderer *renderer)
 {
     hot_glyphs_invalidate(renderer->context, &renderer->glyphs);
-    renderer->image.scene = renderer->image.mask_scene = 0;
-    renderer->image.volume = NULL;
+    hot_image_invalidate(&renderer->image);
 }
 
 int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state)

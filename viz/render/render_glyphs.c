@@ -148,6 +148,7 @@ static void make_style_key(const hot_scene *scene, const hot_view_state *state, 
         memcpy(style->color_range, state->color_range, sizeof style->color_range);
         memcpy(style->color_by, state->color_by, sizeof style->color_by);
         memcpy(style->background, state->background, sizeof style->background);
+        style->changes = scene->changes;
     }
     style->everywhere = lists_all(scene, state, viewport, computes);
     if (!style->everywhere) {
@@ -235,6 +236,45 @@ static hot_status update_lists(hot_context *context, hot_viewport_glyphs *glyphs
     return status;
 }
 
+/* Lines of the layers. */
+static hot_status update_lines(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene,
+                               const hot_view_state *state, const hot_viewport *viewport)
+{
+    hot_line_key key;
+    hot_stick_item *items = NULL;
+    memset(&key, 0, sizeof key);
+    key.scene = scene->serial;
+    key.changes = scene->changes;
+    key.space = viewport->space;
+    key.axis = viewport->axis;
+    key.extent = state->extent;
+    key.slab = state->slab;
+    key.lock_axes = state->lock_axes;
+    key.use_mask = state->use_mask;
+    key.normalise = state->normalise;
+    key.layers = state->layers;
+    key.scale = state->scale;
+    key.stick_width = state->stick_width;
+    memcpy(key.voxel, state->voxel, sizeof key.voxel);
+    memcpy(key.normal, viewport->normal, sizeof key.normal);
+    memcpy(key.point, viewport->point, sizeof key.point);
+    memcpy(key.layer, state->layer, sizeof key.layer);
+    if (memcmp(&key, &glyphs->line_key, sizeof key) == 0)
+        return HOT_OK;
+    glyphs->lines = 0;
+    memset(&glyphs->line_key, 0, sizeof glyphs->line_key);
+    if (!hot_has_lines(scene, state))
+        return HOT_OK;
+    hot_status status = hot_line_list_make(context, scene, state, viewport, &items, &glyphs->lines);
+    if (status == HOT_OK)
+        status = hot_texture_buffer_fill(context, &glyphs->line_items, GL_RGBA32UI, 16, items,
+                                         glyphs->lines * sizeof *items);
+    hot_context_free(context, items);
+    if (status == HOT_OK)
+        glyphs->line_key = key;
+    return status;
+}
+
 /* Tensors on the GPU are never drawn by the CPU. */
 static int uses_cpu(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
@@ -252,7 +292,7 @@ static int uses_compute(const hot_glyph_renderer *glyphs, const hot_view_state *
 
 int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
-    return (kinds_of(scene, state) & ~SURFACES) || !uses_cpu(glyphs, scene, state);
+    return (kinds_of(scene, state) & ~SURFACES) || !uses_cpu(glyphs, scene, state) || hot_has_lines(scene, state);
 }
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
@@ -263,7 +303,10 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
     hot_style_key style;
     const int cpu = uses_cpu(glyphs, scene, state);
     make_key(scene, state, viewport, cpu, &key);
-    hot_status status = make_programs(context, glyphs, key.kinds & ~(cpu ? SURFACES : 0), scene->order);
+    const int lines = hot_has_lines(scene, state) ? STICKS : 0;
+    hot_status status = make_programs(context, glyphs, (key.kinds & ~(cpu ? SURFACES : 0)) | lines, scene->order);
+    if (status == HOT_OK)
+        status = update_lines(context, shown, scene, state, viewport);
     if (status != HOT_OK)
         return status;
     if (!shown->gathered || memcmp(&key, &shown->key, sizeof key) != 0) {
@@ -361,8 +404,8 @@ static void count_surfaces(const hot_surface_list *list, hot_render_counts *coun
         counts->triangles += (list->first[l + 1] - list->first[l]) * 20 * (size_t)hot_sphere_parts[l];
 }
 
-static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *shown, const hot_view_state *state,
-                        const hot_viewport *viewport, double nearer, double alpha)
+static void draw_sticks(hot_glyph_renderer *glyphs, const hot_texture_buffer *items, size_t sticks,
+                        const hot_view_state *state, const hot_viewport *viewport, double nearer, double alpha)
 {
     const GLuint program = glyphs->stick;
     glUseProgram(program);
@@ -373,9 +416,23 @@ static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *s
     hot_program_float(program, "nearer", nearer);
     hot_program_float(program, "alpha", alpha);
     set_light(program, state, viewport);
-    hot_texture_buffer_bind(&shown->stick_items, 0);
+    hot_texture_buffer_bind(items, 0);
     glBindVertexArray(glyphs->empty_array);
-    glDrawArrays(GL_TRIANGLES, 0, (GLsizei)(6 * shown->sticks));
+    glDrawArrays(GL_TRIANGLES, 0, (GLsizei)(6 * sticks));
+}
+
+/* Lines of the layers, which may be transparent. */
+static void draw_lines(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *shown, const hot_view_state *state,
+                       const hot_viewport *viewport, hot_render_counts *counts)
+{
+    if (!shown->lines)
+        return;
+    glEnable(GL_BLEND);
+    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    draw_sticks(glyphs, &shown->line_items, shown->lines, state, viewport, 0, 1);
+    glDisable(GL_BLEND);
+    counts->sticks += shown->lines;
+    counts->triangles += 2 * shown->lines;
 }
 
 hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
@@ -389,8 +446,8 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
         .scene = scene, .state = state, .viewport = viewport, .set = &shown->set, .list = &shown->list};
     job.samples = find_samples(job.sample);
     if (surfaces && shown->key.cpu) {
-        status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image),
-                                 bottom);
+        const int depths = sticks || shown->lines || (viewport->space && (state->show_image || state->layers));
+        status = hot_raster_show(context, &glyphs->raster, &job, depths, bottom);
     } else if (surfaces) {
         const int tiles = uses_compute(glyphs, state);
         draw_surfaces(glyphs, shown, scene, state, viewport, tiles);
@@ -398,9 +455,11 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
             status = hot_tiles_show(context, &glyphs->tiles, &job, &shown->items, &shown->values, bottom);
     }
     count_surfaces(&shown->list, counts);
+    if (status == HOT_OK)
+        draw_lines(glyphs, shown, state, viewport, counts);
     if (!sticks || status != HOT_OK)
         return status;
-    draw_sticks(glyphs, shown, state, viewport, 0, 1);
+    draw_sticks(glyphs, &shown->stick_items, shown->sticks, state, viewport, 0, 1);
     counts->sticks += shown->sticks;
     counts->triangles += 2 * shown->sticks;
     if (surfaces) {
@@ -409,7 +468,7 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
         glEnable(GL_BLEND);
         glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
         glDepthMask(GL_FALSE);
-        draw_sticks(glyphs, shown, state, viewport, through, 0.5);
+        draw_sticks(glyphs, &shown->stick_items, shown->sticks, state, viewport, through, 0.5);
         glDepthMask(GL_TRUE);
         glDisable(GL_BLEND);
     }
@@ -418,8 +477,10 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
 
 void hot_glyphs_invalidate(hot_context *context, hot_glyph_renderer *glyphs)
 {
-    for (int v = 0; v < 4; v++)
+    for (int v = 0; v < 4; v++) {
         invalidate(context, &glyphs->viewport[v]);
+        memset(&glyphs->viewport[v].line_key, 0, sizeof glyphs->viewport[v].line_key);
+    }
 }
 
 void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
@@ -430,6 +491,7 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
         hot_texture_buffer_free(&glyphs->viewport[v].values);
         hot_texture_buffer_free(&glyphs->viewport[v].items);
         hot_texture_buffer_free(&glyphs->viewport[v].stick_items);
+        hot_texture_buffer_free(&glyphs->viewport[v].line_items);
     }
     for (int l = 0; l < HOT_SPHERES; l++) {
         glDeleteVertexArrays(1, &glyphs->mesh[l].array);

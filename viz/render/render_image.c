@@ -1,4 +1,4 @@
-/* Draws slices of a volume behind the glyphs. */
+/* Draws slices of images behind the glyphs: the background, and the layers over it. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void wrap_to_edge(GLuint *texture, GLint filter)
 }
 
 /* Uploads a volume as floats, slice by slice: no copy of the whole volume is made. */
-static hot_status upload(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+static hot_status upload(hot_context *context, hot_image_slot *slot, const hot_scene *scene,
                          const hot_view_volume *volume)
 {
     const size_t *size = volume->own_grid ? volume->size : scene->grid.size, slab = size[0] * size[1],
@@ -38,7 +38,7 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
         return HOT_ERROR_MEMORY;
     while (glGetError() != GL_NO_ERROR) { /* errors below belong to this upload */
     }
-    wrap_to_edge(&image->texture, GL_LINEAR);
+    wrap_to_edge(&slot->texture, GL_LINEAR);
     /* half floats suffice for colours; dividing by the window's white avoids overflow */
     const double white = components == 3 ? volume->window[1] : 1;
     glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1],
@@ -88,10 +88,33 @@ static hot_status upload_mask(hot_context *context, hot_image_renderer *image, c
     return status;
 }
 
+/* The image of a slot: 0 = the background, n = layer n - 1. NULL: it is not shown. */
+static const hot_view_volume *shown_in(const hot_scene *scene, const hot_view_state *state, int n)
+{
+    if (n == 0)
+        return state->show_image ? hot_scene_volume(scene, state->background) : NULL;
+    const hot_view_layer *layer = &state->layer[n - 1];
+    return n <= state->layers && layer->visible ? hot_scene_layer_volume(scene, layer) : NULL;
+}
+
+static hot_status prepare_slot(hot_context *context, hot_image_slot *slot, const hot_scene *scene,
+                               const hot_view_volume *volume)
+{
+    if (!volume || (slot->scene == scene->serial && slot->volume == volume && slot->frame == volume->frame))
+        return HOT_OK;
+    slot->volume = NULL;
+    hot_status status = upload(context, slot, scene, volume);
+    if (status == HOT_OK) {
+        slot->scene = scene->serial;
+        slot->volume = volume;
+        slot->frame = volume->frame;
+    }
+    return status;
+}
+
 hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                              const hot_view_state *state)
 {
-    const hot_view_volume *volume = state->show_image ? hot_scene_volume(scene, state->background) : NULL;
     hot_status status = HOT_OK;
     if (!image->program) {
         status = hot_program_create(context, "image", "", hot_shader_image_vert, "", hot_shader_image_frag,
@@ -99,17 +122,18 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
         if (status == HOT_OK)
             glGenVertexArrays(1, &image->empty_array);
     }
-    if (status == HOT_OK && volume && (image->scene != scene->serial || image->volume != volume)) {
-        image->volume = NULL;
-        status = upload(context, image, scene, volume);
-        if (status == HOT_OK) {
-            image->scene = scene->serial;
-            image->volume = volume;
-        }
-    }
-    if (status == HOT_OK && volume && scene->mask && image->mask_scene != scene->serial)
+    for (int n = 0; n <= HOT_VIEW_LAYERS && status == HOT_OK; n++)
+        status = prepare_slot(context, &image->slot[n], scene, shown_in(scene, state, n));
+    if (status == HOT_OK && shown_in(scene, state, 0) && scene->mask && image->mask_scene != scene->serial)
         status = upload_mask(context, image, scene);
     return status;
+}
+
+void hot_image_invalidate(hot_image_renderer *image)
+{
+    image->mask_scene = 0;
+    for (int n = 0; n <= HOT_VIEW_LAYERS; n++)
+        image->slot[n].volume = NULL;
 }
 
 /* Two perpendicular vectors in a plane, each longer than the grid's diagonal. */
@@ -171,37 +195,54 @@ static void set_hollow(const hot_image_renderer *image, const hot_scene *scene, 
     glActiveTexture(GL_TEXTURE0);
 }
 
-void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
-                    const hot_viewport *viewport)
+/* How an image is drawn, apart from its geometry. */
+typedef struct image_style {
+    double window[2], threshold, opacity;
+    int colormap, labels, outline, layer, blend;
+} image_style;
+
+static image_style style_of(const hot_view_state *state, const hot_view_volume *volume, int n)
 {
-    const hot_view_volume *volume = image->volume;
-    if (!state->show_image || !volume || hot_scene_volume(scene, state->background) != volume)
-        return;
-    const GLuint program = image->program;
-    double matrix[16], window[2];
+    image_style style = {.opacity = state->opacity, .colormap = HOT_COLORMAP_GREY, .threshold = NAN};
+    if (n == 0) {
+        hot_volume_window(volume, state->window, style.window);
+        return style;
+    }
+    const hot_view_layer *layer = &state->layer[n - 1];
+    style = (image_style){.threshold = layer->threshold, .opacity = layer->opacity, .colormap = layer->colormap,
+                          .outline = layer->outline, .layer = 1, .blend = layer->blend};
+    if (layer->colormap == HOT_COLORMAP_AUTO)
+        style.colormap = volume->labels ? HOT_COLORMAP_LABELS : HOT_COLORMAP_HOT;
+    style.labels = style.colormap == HOT_COLORMAP_LABELS;
+    hot_layer_window(volume, layer, style.window);
+    return style;
+}
+
+static void set_style(GLuint program, const hot_view_volume *volume, const hot_viewport *viewport,
+                      const hot_view_state *state, const image_style *style)
+{
     const double white = volume->components == 3 ? volume->window[1] : 1;
-    column_major(volume->own_grid ? volume->from_ras : scene->from_ras, matrix);
-    hot_volume_window(volume, state->window, window);
-    glUseProgram(program);
-    glActiveTexture(GL_TEXTURE0);
-    glBindTexture(GL_TEXTURE_3D, image->texture);
-    const GLint filter = state->interpolate ? GL_LINEAR : GL_NEAREST;
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, filter);
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, filter);
-    hot_program_int(program, "volume", 0);
-    hot_program_matrix(program, "view", viewport->matrix);
-    hot_program_matrix(program, "from_ras", matrix);
-    const size_t *size = volume->own_grid ? volume->size : scene->grid.size;
-    hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
-    glUniform2f(glGetUniformLocation(program, "window"), (float)(window[0] / white),
-                (float)(white / (window[1] - window[0])));
+    double right[3], up[3];
+    glUniform2f(glGetUniformLocation(program, "window"), (float)(style->window[0] / white),
+                (float)(white / (style->window[1] - style->window[0])));
     hot_program_int(program, "colored", volume->components == 3);
-    hot_program_float(program, "opacity", state->opacity);
-    hot_program_vec3(program, "canvas", state->canvas);
-    /* on white paper, dark voxels would be a grey box around the head */
-    const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
-    set_hollow(image, scene, viewport->space || paper, hot_volume_floor(window) / white);
-    glBindVertexArray(image->empty_array);
+    hot_program_int(program, "colormap", style->colormap);
+    hot_program_int(program, "layer", style->layer);
+    hot_program_int(program, "outline", style->outline);
+    hot_program_int(program, "has_threshold", !isnan(style->threshold));
+    hot_program_float(program, "threshold", isnan(style->threshold) ? 0 : style->threshold / white);
+    hot_program_float(program, "opacity", style->opacity);
+    for (int d = 0; d < 3; d++) { /* the width of an outline */
+        right[d] = 1.5 * state->pixel_ratio * viewport->mm_per_pixel * viewport->right[d];
+        up[d] = 1.5 * state->pixel_ratio * viewport->mm_per_pixel * viewport->up[d];
+    }
+    hot_program_vec3(program, "pixel_right", right);
+    hot_program_vec3(program, "pixel_up", up);
+}
+
+static void draw_planes(GLuint program, const hot_scene *scene, const hot_view_state *state,
+                        const hot_viewport *viewport, int layer)
+{
     if (!viewport->space) {
         /* behind every glyph of the slice, at any depth */
         hot_program_float(program, "farther", 0);
@@ -212,6 +253,7 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
         glDepthMask(GL_TRUE);
         return;
     }
+    glDepthFunc(layer ? GL_LEQUAL : GL_LESS); /* over the background, at its depth */
     hot_program_float(program, "farther", HOT_SLICE_BEHIND * hot_scene_typical_mm(scene, state) / viewport->depth);
     for (int axis = 0; axis < 3; axis++) {
         double normal[3], length = 0;
@@ -223,12 +265,58 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
             normal[d] /= sqrt(length);
         draw_plane(program, scene, viewport->point, normal);
     }
+    glDepthFunc(GL_LESS);
+}
+
+static void draw_slot(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
+                      const hot_viewport *viewport, int n)
+{
+    const hot_view_volume *volume = image->slot[n].volume;
+    if (!volume || shown_in(scene, state, n) != volume)
+        return;
+    const GLuint program = image->program;
+    double matrix[16];
+    const double white = volume->components == 3 ? volume->window[1] : 1;
+    const image_style style = style_of(state, volume, n);
+    column_major(volume->own_grid ? volume->from_ras : scene->from_ras, matrix);
+    glUseProgram(program);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_3D, image->slot[n].texture);
+    const GLint filter = state->interpolate && !style.labels && !style.outline ? GL_LINEAR : GL_NEAREST;
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, filter);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, filter);
+    hot_program_int(program, "volume", 0);
+    hot_program_matrix(program, "view", viewport->matrix);
+    hot_program_matrix(program, "from_ras", matrix);
+    const size_t *size = volume->own_grid ? volume->size : scene->grid.size;
+    hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
+    set_style(program, volume, viewport, state, &style);
+    hot_program_vec3(program, "canvas", state->canvas);
+    /* on white paper, dark voxels would be a grey box around the head */
+    const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
+    set_hollow(image, scene, !style.layer && (viewport->space || paper), hot_volume_floor(style.window) / white);
+    glBindVertexArray(image->empty_array);
+    if (style.layer) {
+        glEnable(GL_BLEND);
+        glBlendFuncSeparate(GL_SRC_ALPHA, style.blend == HOT_BLEND_ADD ? GL_ONE : GL_ONE_MINUS_SRC_ALPHA, GL_ONE,
+                            GL_ONE_MINUS_SRC_ALPHA);
+    }
+    draw_planes(program, scene, state, viewport, style.layer);
+    glDisable(GL_BLEND);
+}
+
+void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
+                    const hot_viewport *viewport)
+{
+    for (int n = 0; n <= state->layers; n++)
+        draw_slot(image, scene, state, viewport, n);
 }
 
 void hot_image_free(hot_image_renderer *image)
 {
     glDeleteProgram(image->program);
-    glDeleteTextures(1, &image->texture);
+    for (int n = 0; n <= HOT_VIEW_LAYERS; n++)
+        glDeleteTextures(1, &image->slot[n].texture);
     glDeleteTextures(1, &image->mask);
     glDeleteVertexArrays(1, &image->empty_array);
     memset(image, 0, sizeof *image);

@@ -5,6 +5,7 @@
 #include <epoxy/gl.h>
 
 #include "scene/glyph_set.h"
+#include "scene/lines.h"
 #include "raster/raster.h"
 #include "render.h"
 
@@ -101,8 +102,17 @@ typedef struct hot_glyph_key {
 typedef struct hot_style_key {
     double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2];
     int normalise, clip, color, detail, everywhere, width, height;
+    unsigned changes;
     char color_by[HOT_VIEW_NAME], background[HOT_VIEW_NAME];
 } hot_style_key;
+
+/* Inputs of a viewport's lines; zeroed before it is filled. */
+typedef struct hot_line_key {
+    unsigned scene, changes;
+    int space, axis, extent, slab, lock_axes, use_mask, normalise, voxel[3], layers;
+    double normal[3], point[3], scale, stick_width;
+    hot_view_layer layer[HOT_VIEW_LAYERS];
+} hot_line_key;
 
 typedef struct hot_viewport_glyphs {
     hot_glyph_key key;
@@ -112,7 +122,9 @@ typedef struct hot_viewport_glyphs {
     hot_surface_list list;
     uint32_t *voxels; /* of the sticks */
     size_t voxel_count, sticks;
-    hot_texture_buffer values, items, stick_items;
+    hot_line_key line_key;
+    size_t lines;
+    hot_texture_buffer values, items, stick_items, line_items;
 } hot_viewport_glyphs;
 
 typedef struct hot_glyph_mesh {
@@ -145,14 +157,23 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 
 /* ---- render_image.c --------------------------------------------------------------------------------------- */
 
-typedef struct hot_image_renderer {
-    GLuint program, texture, mask, empty_array;
-    unsigned scene, mask_scene;    /* contents of the textures: serial numbers */
+/* An image as a texture. */
+typedef struct hot_image_slot {
+    GLuint texture;
+    unsigned scene; /* its contents: serial number */
     const hot_view_volume *volume;
+    size_t frame;
+} hot_image_slot;
+
+typedef struct hot_image_renderer {
+    GLuint program, mask, empty_array;
+    unsigned mask_scene;
+    hot_image_slot slot[1 + HOT_VIEW_LAYERS]; /* the background, then the layers */
 } hot_image_renderer;
 
 hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                              const hot_view_state *state);
+void hot_image_invalidate(hot_image_renderer *image);
 void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
                     const hot_viewport *viewport);
 void hot_image_free(hot_image_renderer *image);

@@ -314,22 +314,29 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
     return HOT_OK;
 }
 
-/* Adds a volume whose name, components, source and values are set. */
-static hot_status add(hot_scene *scene, const hot_view_volume *volume)
+hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume)
 {
     double window[2];
-    if (scene->volumes == HOT_SCENE_VOLUMES)
-        return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
     hot_status status = percentiles(scene, volume, 0, 0.02, 0.98, window);
     if (status != HOT_OK)
         return status;
-    hot_view_volume *added = &scene->volume[scene->volumes++];
-    *added = *volume;
-    added->window[0] = fmin(window[0], 0); /* zero is black */
-    added->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
-    if (!(added->window[0] < added->window[1]))
-        added->window[1] = added->window[0] + 1;
+    volume->window[0] = fmin(window[0], 0); /* zero is black */
+    volume->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
+    if (!(volume->window[0] < volume->window[1]))
+        volume->window[1] = volume->window[0] + 1;
     return HOT_OK;
+}
+
+/* Adds a volume whose name, components, source and values are set. */
+static hot_status add(hot_scene *scene, const hot_view_volume *volume)
+{
+    hot_view_volume *added = &scene->volume[scene->volumes];
+    if (scene->volumes == HOT_SCENE_VOLUMES)
+        return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
+    *added = *volume;
+    hot_status status = hot_scene_find_window(scene, added);
+    scene->volumes += status == HOT_OK;
+    return status;
 }
 
 /* ---- Where the content is --------------------------------------------------------------------------------- */
@@ -546,6 +553,10 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     made->certainty = parts->peaks ? parts->certainty : NULL;
     made->mask = parts->mask;
     hot_status status = set_geometry(context, made);
+    for (int d = 0; d < 3 && status == HOT_OK; d++) { /* until there is content */
+        made->start[d] = (int)(made->grid.size[d] / 2);
+        made->high[d] = (int)made->grid.size[d] - 1;
+    }
     if (status == HOT_OK)
         status = measure(context, made);
     if (status != HOT_OK)
@@ -564,6 +575,8 @@ void hot_scene_destroy(hot_scene **scene)
         hot_context_free(context, gone->volume[v].owned);
     for (int p = 0; p < gone->paths; p++)
         hot_context_free(context, gone->path[p]);
+    while (gone->sources)
+        hot_scene_drop_source(gone);
     hot_context_free(context, gone->radius);
     if (gone->release)
         gone->release(gone);

@@ -11,7 +11,7 @@
 #include "glyph/interop.h"
 #include "view_state.h"
 
-enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };
+enum { HOT_SCENE_VOLUMES = 48, HOT_SCENE_PATHS = 16, HOT_SCENE_SOURCES = 32 };
 
 typedef enum hot_volume_source {
     HOT_VOLUME_ARRAY = 0,
@@ -29,15 +29,27 @@ typedef struct hot_view_volume {
     float *owned;             /* the same pointer if the scene frees it, else NULL */
     int reversed;             /* 1: the file has the components in reverse order; text shows the file's order */
     int own_grid;             /* 1: the image has its own grid, the next two fields: */
+    int labels;               /* 1: whole numbers that name regions */
     size_t size[3];           /* voxels of that grid, and of values */
     double from_ras[3][4];    /* RAS mm -> voxels of that grid */
+    struct hot_series *series; /* NULL, or the 4-D image; `values` holds its volume `frame` */
+    size_t frame;
+    int reordered;            /* 1: voxels as MRtrix counts them, not in the series' order */
     double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
+
+/* What a layer names: an image of the scene, or lines (lines.h). */
+typedef struct hot_scene_source {
+    char name[HOT_VIEW_SOURCE], as[16]; /* of the layer */
+    hot_view_volume *volume;
+    struct hot_lines *lines; /* owned */
+} hot_scene_source;
 
 /* Read-only outside viz/scene/scene*.c. */
 typedef struct hot_scene {
     hot_context *context;
     unsigned serial;          /* unique within the process */
+    unsigned changes;         /* of the values of volumes since then */
     hot_grid grid;            /* in the file's space */
     size_t voxels;
     double sign[3];           /* world vector of the grid's space x sign = RAS vector */
@@ -61,11 +73,15 @@ typedef struct hot_scene {
     int low[3], high[3];        /* voxels, both included: the box around the glyphs, or around an image alone */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
+    hot_scene_source source[HOT_SCENE_SOURCES];
+    int sources;
     int automatic;            /* index of the volume "auto": the first given image, else the first volume */
     char *path[HOT_SCENE_PATHS]; /* input paths, as given */
     char content[16];            /* the --as option of the inputs; "" = not given */
+    char basis[24], frame[16];   /* likewise --basis and --frame of harmonics */
     int paths;
     const char *run;          /* the path that is a directory of `hotfiber run`; NULL = none */
+    int image_order;          /* 1: the files of the glyphs are .mif: voxels as MRtrix counts them */
     char title[256];          /* file names for the window's title */
     hot_tensor_field *tensor_field; /* the three fields are owned if they were loaded from files */
     hot_fiber_field *fiber_field;
@@ -108,6 +124,15 @@ void hot_scene_destroy(hot_scene **scene);
 /* The volume with this name; "auto" is the default one. NULL if there is none, as for "none". */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
+/* The image or the lines of a layer; NULL: it has the other kind, or is not open (hot_scene_open_layers). */
+const hot_view_volume *hot_scene_layer_volume(const hot_scene *scene, const hot_view_layer *layer);
+const struct hot_lines *hot_scene_layer_lines(const hot_scene *scene, const hot_view_layer *layer);
+/* The window of a layer's image: its own, or the chosen values. */
+void hot_layer_window(const hot_view_volume *volume, const hot_view_layer *layer, double window[2]);
+/* Frees the last source. */
+void hot_scene_drop_source(hot_scene *scene);
+/* Sets a volume's own window from its values. Errors: HOT_ERROR_MEMORY. */
+hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume);
 /* Values shown as the first and last grey or colour: `chosen` (of the view state), or the volume's own if it is NaN. */
 void hot_volume_window(const hot_view_volume *volume, const double chosen[2], double window[2]);
 /* The value up to which 3-D views leave an image out, so that its empty voxels hide nothing: a little above black. */
@@ -147,18 +172,39 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
 
 /* ---- scene_load.c ----------------------------------------------------------------------------------------- */
 
-/* Loads the paths: a directory of `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber),
- * and images, behind the glyphs or alone. mask: a mask file, or NULL. Errors: those of the readers, each naming its
- * file; HOT_ERROR_DATA if grids differ. */
+/* Loads the paths: a directory of `hotfiber run`, tensors or spherical harmonics (drawn as surfaces), directions (also
+ * a fixel directory, and .vtp by hotfiber), and images, behind the glyphs or alone; streamlines become layers. mask: a
+ * mask file, or NULL. Errors: those of the readers, each naming its file; HOT_ERROR_DATA if grids differ. */
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
                           hot_scene **scene);
 /* The same with a content, as in hot_tensor_field_load_as. With several files it applies to those whose content is
  * ambiguous. NULL = detect. */
 hot_status hot_scene_load_as(hot_context *context, const char *const *paths, int count, const char *mask,
                              const char *content, hot_scene **scene);
+/* How files are read: what is ambiguous in them. */
+typedef struct hot_scene_reading {
+    const char *mask;          /* a file, or NULL */
+    const char *content;       /* as in hot_scene_load_as; NULL = detect */
+    const char *basis, *frame; /* of harmonics, as in hot_sh_options; NULL = defaults */
+} hot_scene_reading;
+hot_status hot_scene_load_with(hot_context *context, const char *const *paths, int count,
+                               const hot_scene_reading *reading, hot_scene **scene);
 /* Adds the volume "b0" from the diffusion data named in the run's report.json. Files larger than `largest` bytes are
  * skipped without an error (0 = no limit). hot_scene_load calls it for small files. */
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);
+/* Number of volumes of an image, 1 unless it is 4-D. */
+int hot_volume_frames(const hot_view_volume *volume);
+/* Describes the volume of a 4-D image that is shown: "volume 3 of 103, b = 1000, direction 0.6 0 0.8" (RAS). Returns 0,
+ * and "", for other images. */
+int hot_volume_describe_frame(const hot_view_volume *volume, char *text, size_t size);
+/* Reads the volume of the background that the state names; by default the first with b=0. Call it before drawing.
+ * Errors: HOT_ERROR_ARGUMENT (there is no such volume), those of the reader. */
+hot_status hot_scene_show_frame(hot_scene *scene, const hot_view_state *state);
+/* Opens what the layers of a state name and is not open yet; streamlines among the scene's files become layers. Call it
+ * before drawing. Errors: those of the readers; HOT_ERROR_FILE if a name is no file and no image. */
+hot_status hot_scene_open_layers(hot_scene *scene, hot_view_state *state);
+/* Names of the run's maps that are not open yet, counted from 0; NULL after the last. */
+const char *hot_scene_map(const hot_scene *scene, int number);
 /* A scene of borrowed fields. */
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);
 /* Whether a file was changed or removed since it was read. */

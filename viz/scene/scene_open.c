@@ -23,19 +23,27 @@ static void reset_view(hot_view_state *state)
 }
 
 /* Fits the state to a new scene. Volumes that it lacks are set to auto. */
-static hot_status fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene, hot_view_state *state)
+static hot_status fit_state(hot_context *context, const hot_scene *old, hot_scene *scene, hot_view_state *state)
 {
     if (!is_same_grid(&old->grid, &scene->grid))
         reset_view(state);
     if (strcmp(state->background, "none") && !hot_scene_volume(scene, state->background)) {
         strcpy(state->background, "auto");
         state->window[0] = state->window[1] = NAN;
+        state->frame = -1;
     }
     if (!hot_scene_volume(scene, state->color_by)) {
         strcpy(state->color_by, "auto");
         state->color_range[0] = state->color_range[1] = NAN;
     }
-    return hot_view_state_resolve(context, scene, state);
+    hot_status status = hot_view_state_resolve(context, scene, state);
+    if (status == HOT_OK)
+        status = hot_scene_open_layers(scene, state);
+    if (status == HOT_OK || status == HOT_ERROR_MEMORY || is_same_grid(&old->grid, &scene->grid))
+        return status;
+    memset(state->layer, 0, sizeof state->layer); /* those of other data, elsewhere */
+    state->layers = 0;
+    return hot_scene_open_layers(scene, state);
 }
 
 static hot_status open_paths(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths,
@@ -45,7 +53,9 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
     /* --as applies to the old files only; the content of dropped files is detected */
     const int same = count >= old->paths && old->paths > 0 && strcmp(paths[0], old->path[0]) == 0;
     const char *content = same && old->content[0] ? old->content : NULL;
-    hot_status status = hot_scene_load_as(context, paths, count, mask, content, scene);
+    const hot_scene_reading reading = {mask, content, same && old->basis[0] ? old->basis : NULL,
+                                       same && old->frame[0] ? old->frame : NULL};
+    hot_status status = hot_scene_load_with(context, paths, count, &reading, scene);
     if (status == HOT_OK)
         status = fit_state(context, old, *scene, &fitted);
     if (status != HOT_OK)
@@ -76,6 +86,7 @@ static void show_new_image(const hot_scene *old, const hot_scene *scene, hot_vie
         if (!known) {
             strcpy(state->background, scene->volume[v].name);
             state->window[0] = state->window[1] = NAN;
+            state->frame = -1;
             state->show_image = 1;
         }
     }
@@ -95,8 +106,8 @@ hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, co
     hot_status status = open_paths(context, old, mask, paths, count, state, scene);
     if (status != HOT_OK && status != HOT_ERROR_MEMORY && mask)
         status = open_paths(context, old, NULL, paths, count, state, scene);
-    /* images without glyphs are added to the glyphs on display */
-    const int images = status == HOT_OK && !has_glyphs(*scene) && has_glyphs(old);
+    /* images without glyphs are added to the glyphs on display, streamlines alone to anything */
+    const int images = status == HOT_OK && !has_glyphs(*scene) && (has_glyphs(old) || (*scene)->volumes == 0);
     if ((status == HOT_OK && !images) || status == HOT_ERROR_MEMORY || old->paths == 0 ||
         old->paths + count > HOT_SCENE_PATHS)
         return status;

@@ -7,7 +7,7 @@
 #include "io/common/file_open.h"
 #include "io/common/output.h"
 
-enum { TEXT = 256 };
+enum { TEXT = HOT_LAYER_TEXT };
 
 void hot_view_state_put(FILE *file, const hot_view_state *state)
 {
@@ -17,6 +17,11 @@ void hot_view_state_put(FILE *file, const hot_view_state *state)
         char text[TEXT];
         hot_view_setting_print(&settings[s], state, text, sizeof text);
         fprintf(file, "%s %s\n", settings[s].name, text);
+    }
+    for (int n = 0; n < state->layers; n++) {
+        char text[TEXT];
+        hot_layer_print(&state->layer[n], text, sizeof text);
+        fprintf(file, "overlay %s\n", text);
     }
 }
 
@@ -50,12 +55,11 @@ static hot_status read_line(hot_context *context, const char *path, int number, 
         return HOT_OK;
     if (*value)
         *value++ = '\0';
-    const hot_view_setting *setting = hot_view_setting_find(line);
-    if (!setting && is_count(line))
-        return HOT_OK;
-    if (!setting)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %d: no setting '%s'", path, number, line);
-    if (hot_view_setting_parse(context, setting, value, state) == HOT_OK)
+    const int layer = strcmp(line, "overlay") == 0;
+    if (!layer && !hot_view_setting_find(line))
+        return is_count(line) ? HOT_OK : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %d: no setting '%s'",
+                                                          path, number, line);
+    if (hot_view_state_set(context, line, value, state) == HOT_OK)
         return HOT_OK;
     return hot_context_add(context, HOT_ERROR_FORMAT, "in line %d of '%s'", number, path);
 }
@@ -65,6 +69,8 @@ hot_status hot_view_state_load(hot_context *context, const char *path, hot_view_
     hot_view_state read = *state;
     char line[2 * TEXT];
     FILE *file = NULL;
+    memset(read.layer, 0, sizeof read.layer);
+    read.layers = 0;
     hot_status status = hot_file_open(context, path, HOT_FILE_GIVEN, &file);
     if (status != HOT_OK)
         return status;
@@ -117,6 +123,10 @@ hot_status hot_view_command_line(const hot_scene *scene, const hot_view_state *s
         fputs(" --mask", out), put_word(out, mask);
     if (scene->content[0])
         fputs(" --as", out), put_word(out, scene->content);
+    if (scene->basis[0])
+        fputs(" --basis", out), put_word(out, scene->basis);
+    if (scene->frame[0])
+        fputs(" --frame", out), put_word(out, scene->frame);
     for (size_t s = 0; s < count; s++) {
         char now[TEXT], usual[TEXT];
         hot_view_setting_print(&settings[s], state, now, sizeof now);
@@ -125,6 +135,11 @@ hot_status hot_view_command_line(const hot_scene *scene, const hot_view_state *s
             fprintf(out, " --%s", settings[s].name); /* the screen's own size of text is no setting */
             put_word(out, now);
         }
+    }
+    for (int n = 0; n < state->layers; n++) {
+        char layer[TEXT];
+        hot_layer_print(&state->layer[n], layer, sizeof layer);
+        fputs(" --overlay", out), put_word(out, layer);
     }
     if (fclose(out) == 0 && made) {
         *text = hot_context_alloc(scene->context, size + 1, 1);

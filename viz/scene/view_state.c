@@ -39,6 +39,8 @@ static const hot_view_setting settings[] = {
      "nfibers, amplitude, the base name of a given image file, auto (default: the first given image, else tissues, "
      "b0 or amplitude), none",
      0, 0, 0},
+    {"volume", HOT_SETTING_INT, AT(frame), "N",
+     "volume of a 4-D image, counted from 0; default the first with b=0", 0, 1e9, 1},
     {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "image values shown black and white; default auto", -1e30,
      1e30, 1},
     {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "interpolate the image between voxels; default on",
@@ -279,6 +281,26 @@ hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *
     return valid ? HOT_OK : fail_value(context, setting, text);
 }
 
+hot_status hot_view_state_add_layer(hot_context *context, const char *text, hot_view_state *state)
+{
+    if (state->layers == HOT_VIEW_LAYERS)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--overlay %s: more than %d overlays", text,
+                                HOT_VIEW_LAYERS);
+    hot_status status = hot_layer_parse(context, text, &state->layer[state->layers]);
+    state->layers += status == HOT_OK;
+    return status;
+}
+
+hot_status hot_view_state_set(hot_context *context, const char *name, const char *text, hot_view_state *state)
+{
+    const hot_view_setting *setting = hot_view_setting_find(name);
+    if (strcmp(name, "overlay") == 0)
+        return hot_view_state_add_layer(context, text, state);
+    if (!setting)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no setting '%s'", name);
+    return hot_view_setting_parse(context, setting, text, state);
+}
+
 /* ---- Setting to text -------------------------------------------------------------------------------------- */
 
 static void print_numbers(const double *numbers, int count, char *text, size_t size)
@@ -352,7 +374,7 @@ void hot_view_state_default(hot_view_state *state)
         state->voxel[d] = -1;
         state->center[d] = NAN;
     }
-    state->slice = -1;
+    state->slice = state->frame = -1;
     state->slab = 1;
     hot_quaternion_from_angles((const double[3]){35, 25, 0}, state->rotation);
     hot_quaternion_identity(state->tilt);

@@ -7,6 +7,8 @@
 
 #include <hotfiber/context.h>
 
+#include "layer.h"
+
 typedef enum hot_view_mode { HOT_VIEW_SINGLE = 0, HOT_VIEW_PLANES, HOT_VIEW_SPACE } hot_view_mode;
 typedef enum hot_view_plane { HOT_PLANE_AXIAL = 0, HOT_PLANE_SAGITTAL, HOT_PLANE_CORONAL } hot_view_plane;
 typedef enum hot_view_glyph { HOT_GLYPH_NONE = 0, HOT_GLYPH_SURFACE, HOT_GLYPH_STICKS, HOT_GLYPH_BOTH } hot_view_glyph;
@@ -46,8 +48,11 @@ typedef struct hot_view_state {
     int lock_axes;         /* 1: planes of the voxel grid; 0: axial, sagittal, coronal planes of the scanner */
     /* Background image */
     char background[HOT_VIEW_NAME]; /* name of a volume; "auto", "none" */
+    int frame;             /* the volume of a 4-D background; -1 = the first with b=0 */
     double window[2];      /* values shown black and white; NaN = the volume's own window */
     int interpolate;       /* 1: linear interpolation between voxels */
+    int layers;            /* from the bottom to the top */
+    hot_view_layer layer[HOT_VIEW_LAYERS];
     /* Glyphs */
     int glyph;             /* hot_view_glyph */
     int surfaces;          /* hot_view_surfaces: voxels with fibres, or all voxels with a tensor */
@@ -106,6 +111,10 @@ hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *
 /* The text that sets the field to its current value. */
 void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t size);
 
+/* Adds a layer on top of the others (hot_layer_parse). Errors also for more than HOT_VIEW_LAYERS. */
+hot_status hot_view_state_add_layer(hot_context *context, const char *text, hot_view_state *state);
+/* Sets the setting `name`; "overlay" adds a layer. HOT_ERROR_ARGUMENT also for an unknown name. */
+hot_status hot_view_state_set(hot_context *context, const char *name, const char *text, hot_view_state *state);
 /* All settings at their defaults. */
 void hot_view_state_default(hot_view_state *state);
 

@@ -1,5 +1,6 @@
 flat in vec3 side, front, along;
 flat in vec3 color;
+flat in float strength;
 flat in vec2 size;
 in vec2 place;
 uniform float alpha;
@@ -12,5 +13,5 @@ void main()
     if (away > 1.0)
         discard; // outside the round ends
     vec3 n = normalize(side * off.y + along * off.x + front * sqrt(1.0 - away));
-    pixel = vec4(shade(color, n), alpha);
+    pixel = vec4(shade(color, n), alpha * strength);
 }

@@ -7,6 +7,7 @@ uniform float nearer;        // clip depth subtracted to move sticks towards the
 
 flat out vec3 side, front, along;
 flat out vec3 color;
+flat out float strength; // alpha
 flat out vec2 size;  // half length on the screen, half thickness
 out vec2 place;      // mm along and across the stick
 
@@ -25,6 +26,7 @@ void main()
     size = vec2(seen, thick);
     vec2 way = vec2(corner == 0 || corner == 2 || corner == 5 ? -1.0 : 1.0, corner < 2 || corner == 3 ? -1.0 : 1.0);
     place = way * vec2(seen + thick, thick);
+    strength = float(a.w >> 24 & 255u) / 255.0;
     color = vec3(a.w & 255u, a.w >> 8 & 255u, a.w >> 16 & 255u) / 255.0;
     gl_Position = view * vec4(center + way.x * (half_way + along * thick) + way.y * side * thick, 1.0);
     gl_Position.z -= nearer;

@@ -13,18 +13,9 @@
 #include <unistd.h>
 
 extern "C" {
-#include "controls.h"
 #include "scene/camera.h"
 }
-
-struct hot_controls {
-    ImGuiContext *gui;
-    double scale;
-    hot_controls_frame *frame;
-    hot_view_state fresh; // the defaults, fitted to the scene
-    hot_controls_place places[HOT_CONTROLS_PLACES];
-    int count;
-};
+#include "controls_parts.h"
 
 // Headings of the panel: each begins with the setting of this name.
 static const struct {
@@ -43,7 +34,7 @@ static const struct {
 
 /* ---- Rows ------------------------------------------------------------------------------------------------- */
 
-static void note_place(hot_controls *controls, const char *name)
+void note_place(hot_controls *controls, const char *name)
 {
     if (controls->count == HOT_CONTROLS_PLACES)
         return;
@@ -58,7 +49,7 @@ static void note_place(hot_controls *controls, const char *name)
     place->height = high.y - low.y;
 }
 
-static void explain(const char *help)
+void explain(const char *help)
 {
     if (!ImGui::IsItemHovered())
         return;
@@ -116,6 +107,16 @@ static void int_row(const hot_controls *controls, const hot_view_setting *settin
     }
 }
 
+// The volume of a 4-D image.
+static void frame_row(const hot_controls *controls, int *value)
+{
+    const hot_controls_frame *frame = controls->frame;
+    const hot_view_volume *volume = hot_scene_volume(frame->scene, frame->state->background);
+    int shown = volume ? int(volume->frame) : 0;
+    if (ImGui::SliderInt("##value", &shown, 0, hot_volume_frames(volume) - 1, "%d", ImGuiSliderFlags_AlwaysClamp))
+        *value = shown;
+}
+
 static void choice_row(hot_controls *controls, const hot_view_setting *setting, int *value)
 {
     char now[64], part[64];
@@ -147,7 +148,7 @@ static void name_row(hot_controls *controls, const hot_view_setting *setting, ch
             hot_view_state *state = controls->frame->state;
             snprintf(value, HOT_VIEW_NAME, "%s", name);
             if (strcmp(setting->name, "background") == 0)
-                state->window[0] = state->window[1] = NAN; // in units of the other volume
+                state->window[0] = state->window[1] = NAN, state->frame = -1; // of the other volume
             else
                 state->color_range[0] = state->color_range[1] = NAN;
         }
@@ -219,7 +220,12 @@ static void widget(hot_controls *controls, const hot_view_setting *setting)
             *at<int>(state, setting) = on;
         break;
     }
-    case HOT_SETTING_INT: int_row(controls, setting, at<int>(state, setting)); break;
+    case HOT_SETTING_INT:
+        if (strcmp(setting->name, "volume") == 0)
+            frame_row(controls, at<int>(state, setting));
+        else
+            int_row(controls, setting, at<int>(state, setting));
+        break;
     case HOT_SETTING_NUMBER: number_row(controls, setting, at<double>(state, setting)); break;
     case HOT_SETTING_CHOICE: choice_row(controls, setting, at<int>(state, setting)); break;
     case HOT_SETTING_NAME: name_row(controls, setting, at<char>(state, setting)); break;
@@ -283,7 +289,7 @@ static bool begins_section(const char *name, size_t *index)
     return false;
 }
 
-static bool heading(hot_controls *controls, const char *title, bool open)
+bool heading(hot_controls *controls, const char *title, bool open)
 {
     const bool shown = ImGui::CollapsingHeader(title, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
     note_place(controls, title);
@@ -299,7 +305,10 @@ static void settings_part(hot_controls *controls)
         if (begins_section(settings[s].name, &section))
             shown = heading(controls, sections[section].title, sections[section].open);
         const bool elsewhere = settings[s].kind == HOT_SETTING_VOXEL || strcmp(settings[s].name, "slice") == 0;
-        if (shown && !elsewhere)
+        const hot_scene *scene = controls->frame->scene;
+        const bool useless = strcmp(settings[s].name, "volume") == 0 &&
+                             hot_volume_frames(hot_scene_volume(scene, controls->frame->state->background)) < 2;
+        if (shown && !elsewhere && !useless)
             setting_row(controls, &settings[s]);
     }
 }
@@ -419,12 +428,13 @@ hot_controls_request hot_controls_draw(hot_controls *controls, hot_controls_fram
     ImGui::TextWrapped("%s", frame->scene->title);
     ImGui::TextDisabled("H: keys   Tab: hide this panel");
     position_part(controls);
+    int request = layers_part(controls);
     settings_part(controls);
-    const hot_controls_request request = files_part(controls);
+    request |= files_part(controls);
     ImGui::End();
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-    return request;
+    return hot_controls_request(request);
 }
 
 int hot_controls_places(const hot_controls *controls, const hot_controls_place **places)

@@ -12,7 +12,7 @@ extern "C" {
 struct GLFWwindow;
 typedef struct hot_controls hot_controls;
 
-enum { HOT_CONTROLS_PLACES = 128 };
+enum { HOT_CONTROLS_PLACES = 256 };
 
 /* Where a control of the last frame is, desktop units; for tests, which press it. */
 typedef struct hot_controls_place {
@@ -26,7 +26,8 @@ typedef enum hot_controls_request {
     HOT_CONTROLS_SAVE_PICTURE,
     HOT_CONTROLS_SAVE_STATE,
     HOT_CONTROLS_LOAD_STATE,
-    HOT_CONTROLS_COPY_COMMAND
+    HOT_CONTROLS_COPY_COMMAND,
+    HOT_CONTROLS_ADD_LAYER     /* frame->layer */
 } hot_controls_request;
 
 /* Input and output of a frame. */
@@ -38,6 +39,7 @@ typedef struct hot_controls_frame {
     const char *said;          /* answer to the last request; "" = none */
     /* For HOT_CONTROLS_SAVE_PICTURE and the states; kept by the caller between frames. */
     char picture[512], file[512];
+    char layer[HOT_VIEW_SOURCE]; /* for HOT_CONTROLS_ADD_LAYER, as --overlay */
     int width, height, dpi, white;
 } hot_controls_frame;
 

@@ -24,11 +24,13 @@
 
 static const cli_command command = {
     "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
-    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, .vtp by hotfiber), or "
-    "an image on any grid, alone or behind the glyphs. Of diffusion data the first b=0 volume is shown. Every setting "
-    "of the view is an option; in the window, H lists keys and mouse.\n\n"
+    "FILE is the directory of a `hotfiber run`, tensors, spherical harmonics (an fODF), directions (NRRD, NIfTI, MIF, "
+    "a fixel directory, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or behind the "
+    "glyphs. Diffusion data are shown a volume at a time. Every setting of the view is an option; in the window, H "
+    "lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
+    "  hotfiber view out --overlay fa,opacity=0.5 --overlay other_peaks.nii.gz,color=sky\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
     HOT_SCENE_PATHS};
@@ -37,7 +39,8 @@ enum { MAX_SETTINGS = 48 };
 
 /* Options other than files and settings of the view. */
 struct view_options {
-    const char *screenshot, *size, *mask, *dump, *as, *state;
+    const char *screenshot, *size, *mask, *dump, *as, *basis, *frame, *state;
+    cli_texts overlays;
     int turntable, samples, bench, frames, order, cube, dpi;
     size_t glyphs;
     int width, height;
@@ -154,8 +157,9 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
     hot_scene *scene = NULL;
     hot_status status = HOT_OK;
     if (common->argument_count)
-        status = hot_scene_load_as(context, common->arguments, common->argument_count, options->mask, options->as,
-                                   &scene);
+        status = hot_scene_load_with(
+            context, common->arguments, common->argument_count,
+            &(const hot_scene_reading){options->mask, options->as, options->basis, options->frame}, &scene);
     if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
         !hot_scene_volume(scene, "b0"))
         status = hot_scene_load_b0(scene, 0); /* requested: load it at any size */
@@ -163,6 +167,10 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = hot_view_state_resolve(context, scene, state);
     if (status == HOT_OK && scene)
         status = hot_view_state_check(context, scene, state);
+    if (status == HOT_OK && scene)
+        status = hot_scene_show_frame(scene, state);
+    if (status == HOT_OK && scene)
+        status = hot_scene_open_layers(scene, state);
     if (status == HOT_OK && options->bench)
         status = bench(context, &scene, state, options);
     else if (status == HOT_OK && options->screenshot)
@@ -194,7 +202,7 @@ int main(int argc, char **argv)
 #endif
     struct view_options options = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
     const char *texts[MAX_SETTINGS] = {NULL};
-    cli_option table[MAX_SETTINGS + 16] = {
+    cli_option table[MAX_SETTINGS + 20] = {
         {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
@@ -207,12 +215,25 @@ int main(int argc, char **argv)
         {"mask", CLI_TEXT, &options.mask, "FILE", "draw glyphs only in the non-zero voxels of this image (NRRD, NIfTI)",
          0, 0},
         CLI_AS(options.as),
+        {"basis", CLI_CHOICE, &options.basis, "tournier07|descoteaux07|descoteaux07_legacy",
+         "harmonics: their basis, as in `hotfiber peaks`: MRtrix's (default), DIPY's with legacy=False, DIPY's default",
+         0, 0},
+        {"frame", CLI_CHOICE, &options.frame, "scanner|bvec|image",
+         "harmonics: their axes, as in `hotfiber peaks`; default scanner with tournier07, else bvec", 0, 0},
         {"bench", CLI_FLAG, &options.bench, NULL,
          "measure frames per second of FILE or of a simulated field", 0, 0},
         {"frames", CLI_INT, &options.frames, "N", "bench: number of frames; default 100", 1, 1e6},
         {"glyphs", CLI_SIZE, &options.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
         {"order", CLI_INT, &options.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
         {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
+        {"overlay", CLI_TEXTS, &options.overlays, "FILE",
+         "FILE[,KEY=VALUE...]: an image over the background, or directions or streamlines (.tck, .trx) over the "
+         "glyphs; can be given several times, from the bottom to the top. FILE may also be an image that is there "
+         "(nfibers) or a map of the run (fa). KEY of images: opacity, colormap (grey, hot, cubehelix, red, green, "
+         "blue; labels: a colour for each whole number), min, max, threshold (smaller values are left out; default: 0 "
+         "and NaN alone), blend (over, add), outline (on: edges of a mask or of labels). Of lines: color (a name, "
+         "RRGGBB, direction), opacity, threshold (length). Of all: visible, as (see --as)",
+         0, 0},
         {"state", CLI_TEXT, &options.state, "FILE",
          "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
          0},
@@ -242,6 +263,9 @@ int main(int argc, char **argv)
     for (size_t s = 0; s < count; s++)
         if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
+    for (size_t n = 0; n < options.overlays.count; n++)
+        if (hot_view_state_add_layer(common.context, options.overlays.text[n], &state) != HOT_OK)
+            return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
     if (!read_size(options.size, &options.width, &options.height))
         return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options.size);
     if (options.screenshot && hot_path_suffix(options.screenshot)[0] &&
@@ -256,7 +280,8 @@ int main(int argc, char **argv)
         return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", options.order);
     if (!common.argument_count && !options.bench)
         return cli_refuse(&command, &common,
-                          "give a directory of `hotfiber run`, or a file of tensors, directions or an image");
+                          "give a directory of `hotfiber run`, or a file of tensors, directions, streamlines or an "
+                          "image");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
     if (!options.screenshot && !options.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));

@@ -12,11 +12,9 @@
 static hot_status parse_settings(hot_context *context, const char *const *settings, hot_view_state *state)
 {
     for (; settings && settings[0]; settings += 2) {
-        const hot_view_setting *setting = hot_view_setting_find(settings[0]);
-        if (!setting || !settings[1])
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, setting ? "the setting '%s' has no value"
-                                                                         : "no setting '%s'", settings[0]);
-        hot_status status = hot_view_setting_parse(context, setting, settings[1], state);
+        if (!settings[1])
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the setting '%s' has no value", settings[0]);
+        hot_status status = hot_view_state_set(context, settings[0], settings[1], state);
         if (status != HOT_OK)
             return status;
     }
@@ -57,6 +55,8 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)
         status = hot_view_state_check(context, scene, &state);
+    if (status == HOT_OK)
+        status = hot_scene_open_layers(scene, &state);
     if (status != HOT_OK)
         goto cleanup;
     if (own.screenshot) {

@@ -218,6 +218,10 @@ static hot_status load_state(window *view)
     hot_status status = hot_view_state_load(view->context, view->panel.file, &read);
     if (status == HOT_OK)
         status = hot_view_state_resolve(view->context, *view->scene, &read);
+    if (status == HOT_OK)
+        status = hot_scene_open_layers(*view->scene, &read);
+    if (status == HOT_OK)
+        status = hot_scene_show_frame(*view->scene, &read);
     if (status != HOT_OK)
         return status;
     read.pixel_ratio = view->state->pixel_ratio; /* of this screen */
@@ -232,6 +236,18 @@ static hot_status copy_command(window *view)
     if (status == HOT_OK)
         glfwSetClipboardString(view->handle, text);
     hot_context_free((*view->scene)->context, text);
+    return status;
+}
+
+/* Opens a layer on top of the others. */
+static hot_status add_layer(window *view)
+{
+    hot_view_state wanted = *view->state;
+    hot_status status = hot_view_state_add_layer(view->context, view->panel.layer, &wanted);
+    if (status == HOT_OK)
+        status = hot_scene_open_layers(*view->scene, &wanted);
+    if (status == HOT_OK)
+        *view->state = wanted;
     return status;
 }
 
@@ -250,8 +266,9 @@ static void answer_panel(window *view, hot_controls_request request)
         break;
     case HOT_CONTROLS_LOAD_STATE: status = load_state(view), said = view->panel.file; break;
     case HOT_CONTROLS_COPY_COMMAND: status = copy_command(view), said = "the command"; break;
+    case HOT_CONTROLS_ADD_LAYER: status = add_layer(view), said = view->panel.layer; break;
     }
-    static const char *const done[] = {"", "wrote", "wrote", "read", "copied"};
+    static const char *const done[] = {"", "wrote", "wrote", "read", "copied", "added"};
     if (status == HOT_OK)
         snprintf(view->said, sizeof view->said, "%s %s", done[request], said);
     else
@@ -435,6 +452,11 @@ static void draw_picture(window *view)
     view->redraw = 0;
     hot_view_state shown = *view->state;
     shown.transparent = 0; /* the canvas's colour stays in the window */
+    if (hot_scene_show_frame(*view->scene, view->state) != HOT_OK) {
+        view->state->frame = -1;
+        show_error(view);
+        view->redraw = 0;
+    }
     view->status = hot_backdrop_bind(view->context, &view->backdrop, width, height, view->samples);
     if (view->status == HOT_OK)
         view->status = hot_overlay_build(view->overlay, *view->scene, &shown, width, height, &mesh);

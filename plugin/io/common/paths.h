@@ -5,9 +5,9 @@
 #include <hotfiber/context.h>
 
 /* folder/name; free it with hot_context_free. NULL: out of memory. */
-char *hot_path_join(hot_context *context, const char *folder, const char *name);
+HOT_API char *hot_path_join(hot_context *context, const char *folder, const char *name);
 /* Whether a name ends in `suffix` and has something before it. */
-int hot_path_has_suffix(const char *path, const char *suffix);
+HOT_API int hot_path_has_suffix(const char *path, const char *suffix);
 /* The extension of a name, from its last dot on; "" without a dot. */
 const char *hot_path_suffix(const char *path);
 /* The suffixes under which images, and arrays of any kind, are written. */
@@ -20,7 +20,7 @@ hot_status hot_path_check_image(hot_context *context, const char *path);
 /* Whether it ends in .nii or .nii.gz. */
 int hot_path_is_nifti(const char *path);
 /* Whether it ends in .mif, .mif.gz or .mih. */
-int hot_path_is_mif(const char *path);
+HOT_API int hot_path_is_mif(const char *path);
 /* Whether it is of one of these, whose volumes follow each other, so that they are written by hot_image_save. */
 int hot_path_has_volumes(const char *path);
 /* The path with another suffix instead of .nii, .hdr, .img, .mif, .mih (these also with .gz) or .nhdr; free it

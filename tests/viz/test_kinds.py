@@ -1,0 +1,220 @@
+"""Kinds of files in the viewer: what another program has written is drawn as the same values are in a file of ours, or
+where a formula says. Streamlines, fixel directories, harmonics, tensors of other programs; bad files."""
+import io
+import os
+import shutil
+import struct
+import sys
+import zipfile
+
+sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "cli"))
+sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "viz"))
+from cli import *  # noqa: E402
+from screen import power, write_nrrd  # noqa: E402
+
+import nibabel
+
+shutil.rmtree("work", ignore_errors=True)
+os.makedirs("work")
+os.chdir("work")
+SIZE = (7, 6, 5)
+VECTORS, ORIGIN = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], (-6, -5, -4)
+AFFINE = np.array([[2, 0, 0, -6], [0, 2, 0, -5], [0, 0, 2, -4], [0, 0, 0, 1.]])
+random = np.random.default_rng(4)
+
+
+def picture(*words, size="200x160"):
+    works("view", *words, "--screenshot", "x.png", "--size", size, "--annotations", "off", "--quiet")
+    return open("x.png", "rb").read()
+
+
+def refused(words, *arguments):
+    done = hotfiber("view", *arguments, "--screenshot", "bad.png", "--size", "20x20", "--quiet")
+    check(done.returncode == 1 and done.stderr.count("\n") == 1 and words in done.stderr and
+          not os.path.exists("bad.png"), f"{arguments}: {done.returncode} {done.stderr}")
+
+
+image = np.zeros(SIZE)
+write_nrrd("none.nrrd", image + 1, VECTORS, ORIGIN)
+# ---- streamlines: three, one of them in the slice z = 0 and one across it; float32 is exact for these points
+lines = [np.array([[x, 1., 0] for x in np.arange(-5, 5.5, .5)], "f4"),
+         np.array([[-2.5, y, 2] for y in np.arange(-4, 4.5, .5)], "f4"),
+         np.array([[3, -2., z] for z in np.arange(-3.75, 4, .5)], "f4")]
+nibabel.streamlines.save(nibabel.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4)), "a.tck")
+check([len(line) for line in nibabel.streamlines.load("a.tck").streamlines] == [21, 17, 16], "its own reader")
+quiet = ["none.nrrd", "--opacity", "0"]
+seen = picture(*quiet, "--overlay", "a.tck")
+check(seen != picture(*quiet), "streamlines are seen")
+check(seen == picture(*quiet, "a.tck"), "among the files as well")
+for name, kind, big in (("b.tck", "d", 1), ("c.tck", "f", 1), ("d.tck", "d", 0)):
+    triples = np.concatenate([np.vstack([line, [[np.nan] * 3]]) for line in lines] + [[[np.inf] * 3]])
+    said = "Float" + ("64" if kind == "d" else "32") + ("BE" if big else "LE")
+    head = f"mrtrix tracks\ncount: 3\ndatatype: {said}\nfile: . 100\nEND\n".encode()
+    open(name, "wb").write(head.ljust(100, b"\0") + triples.astype((">" if big else "<") + kind).tobytes())
+    check(picture(*quiet, "--overlay", name) == seen, f"{said}: the same picture")
+
+
+def write_trx(name, kind, offset, method, end):
+    first = np.cumsum([0] + [len(line) for line in lines])[:None if end else -1]
+    with zipfile.ZipFile(name, "w", method) as file:
+        file.writestr("header.json", "{}")
+        file.writestr(f"offsets.{offset}", first.astype(offset).tobytes())
+        file.writestr(f"positions.3.{kind}", np.concatenate(lines).astype(kind).tobytes())
+        file.writestr("dpv/color.3.uint8", b"\0" * 9)
+
+
+for row in (("a.trx", "float32", "uint32", zipfile.ZIP_STORED, True),
+            ("b.trx", "float16", "uint64", zipfile.ZIP_DEFLATED, True),
+            ("c.trx", "float64", "uint64", zipfile.ZIP_DEFLATED, False)):
+    write_trx(*row)
+    check(picture(*quiet, "--overlay", row[0]) == seen, f"{row}: the same picture")
+# where they are: the slice z = 0 has the first as a red line at y = 1; radiological, so x = 0 is where 0 is mirrored
+
+
+def colours(*words):
+    """Rows of RGB of a picture of 240 x 240 pixels."""
+    works("view", *words, "--screenshot", "x.png", "--size", "240x240", "--annotations", "off", "--quiet", "--samples",
+          "1", "--light", "off", "--stick_width", "0.6", "--center=0,0,0")
+    from PIL import Image
+    return np.asarray(Image.open("x.png").convert("RGB")).astype(int)
+
+
+try:
+    shown = colours(*quiet, "--overlay", "a.tck")
+    red = np.argwhere((shown[..., 0] > 200) & (shown[..., 1] < 30))
+    green = np.argwhere((shown[..., 1] > 200) & (shown[..., 0] < 30))
+    mm = (red[:, 1].max() - red[:, 1].min()) / 11.2  # pixels per mm: it is 10 mm long, with round ends of .6 mm
+    check(len(red) > 100 and len(green) == 0, f"of the slice alone: {len(red)} red, {len(green)} green pixels")
+    check(abs(119.5 - red[:, 0].mean() - mm) < 1.5, f"1 mm above the middle: {red[:, 0].mean()}, {mm} pixels")
+    slab = colours(*quiet, "--overlay", "a.tck", "--slab", "5")
+    green = np.argwhere((slab[..., 1] > 200) & (slab[..., 0] < 30))
+    check(len(green) > 100 and abs(green[:, 1].mean() - 119.5 - 2.5 * mm) < 1.5, "left of it in a slab of five slices")
+    plain = colours(*quiet, "--overlay", "a.tck,color=sky")
+    check(((plain - [87, 179, 237]).__abs__().max(2) < 3).sum() > 100, "in one colour")
+except ImportError:
+    print("not tried: pixels of streamlines (no PIL)")
+# alone: a grid around them
+check(picture("a.tck", "--mode", "3d", "--extent", "volume") != picture("a.tck", "--mode", "3d", "--glyph", "none",
+                                                                     "--overlay", "a.tck,visible=off"), "alone")
+for name, data, said in (
+        ("x.tck", b"mrtrix image\n", "first line"), ("y.tck", open("a.tck", "rb").read()[:-12], "truncated"),
+        ("z.tck", b"mrtrix tracks\ndatatype: Int8\nfile: . 60\nEND\n", "Int8"),
+        ("u.tck", b"mrtrix tracks\nfile: . 60\nEND\n", "datatype"), ("x.trx", b"PK" * 30, "zip"),
+        ("y.trx", open("b.trx", "rb").read()[:-30], "zip")):
+    open(name, "wb").write(data)
+    refused(said, name)
+    refused(said, "none.nrrd", "--overlay", name)
+stream = io.BytesIO()
+with zipfile.ZipFile(stream, "w") as file:
+    file.writestr("positions.3.float32", np.zeros((2, 3), "f4").tobytes())
+    file.writestr("offsets.uint32", np.array([0, 9], "u4").tobytes())
+open("z.trx", "wb").write(stream.getvalue())
+refused("offset", "z.trx")
+
+# ---- fixels: as peaks, whatever the order in which the lists are stored
+peaks = random.normal(size=(*SIZE, 2, 3))
+peaks[..., 1, :] *= .5
+peaks[random.random(SIZE) < .3, 1] = 0
+peaks[random.random(SIZE) < .3] = 0
+order = np.argsort(-np.linalg.norm(peaks, axis=-1), -1)
+peaks = np.take_along_axis(peaks, order[..., None], -2).astype("f4")
+nibabel.Nifti1Image(peaks.reshape(*SIZE, 6), AFFINE).to_filename("peaks.nii.gz")
+peaks_shown = picture("peaks.nii.gz", "--as", "peaks")
+works("export", "peaks.nii.gz", "--as", "peaks", "--format", "fixels", "-o", "fixels", "--quiet")
+check(picture("fixels") == peaks_shown, "fixels that hotfiber has written")
+
+
+def mif(name, values, axes, kind, layout):
+    """layout: the file's axes, fastest first; negative ones (1 = the first) are stored backwards."""
+    stored = np.transpose(values, [abs(a) - 1 for a in layout])
+    stored = stored[tuple(slice(None, None, -1 if a < 0 else 1) for a in layout)]
+    place = {abs(a) - 1: f"{'-' if a < 0 else '+'}{p}" for p, a in enumerate(layout)}
+    text = (f"mrtrix image\ndim: {','.join(map(str, values.shape))}\nvox: {','.join(map(str, axes))}\nlayout: "
+            f"{','.join(place[a] for a in range(values.ndim))}\ndatatype: {kind}\n" +
+            "".join("transform: " + ",".join(map(str, AFFINE[r] / [2, 2, 2, 1] if values.ndim == 4 and axes[0] == 2
+                                                 else np.eye(4)[r])) + "\n" for r in range(3)) + "file: . 512\nEND\n")
+    data = stored.astype({"Float32LE": "<f4", "UInt32LE": "<u4"}[kind]).tobytes(order="F")
+    open(name, "wb").write(text.encode().ljust(512, b"\0") + data)
+
+
+there = np.linalg.norm(peaks, axis=-1) > 0
+count = there.sum(-1)
+first = np.zeros(count.size, int)
+first[1:] = np.cumsum(count.ravel())[:-1]
+listed = peaks[there]
+length = np.linalg.norm(listed, axis=-1)
+for number, layout in enumerate([(1, 2, 3), (2, 1, 3), (-1, 2, 3), (2, -1, 3)]):
+    os.makedirs(f"fx{number}")
+    mif(f"fx{number}/index.mif", np.stack([count, first.reshape(SIZE)], -1), (2, 2, 2, 1), "UInt32LE",
+        [(1, 2, 3, 4), (4, -2, 1, 3)][number % 2])
+    mif(f"fx{number}/directions.mif", (listed / length[:, None])[..., None], (1, 1, 1), "Float32LE", layout)
+    mif(f"fx{number}/afd.mif", length[:, None, None], (1, 1, 1), "Float32LE", layout)
+    seen = picture(f"fx{number}", "--glyph", "sticks", "--background", "nfibers")
+    check(seen == picture("fx0", "--glyph", "sticks", "--background", "nfibers"), f"fixels stored as {layout}")
+check(picture("fx0", "--background", "nfibers", "--glyph", "none") ==
+      picture("peaks.nii.gz", "--as", "peaks", "--background", "nfibers", "--glyph", "none"), "the same numbers")
+check(picture(*quiet, "--overlay", "fixels") != picture(*quiet), "fixels as an overlay")
+os.makedirs("half")
+shutil.copy("fx0/index.mif", "half")
+refused("directions", "half")
+shutil.copytree("fx0", "short")
+mif("short/directions.mif", (listed / length[:, None])[:9, :, None], (1, 1, 1), "Float32LE", (1, 2, 3))
+refused("directions.mif", "short")
+
+# ---- voxels as MRtrix counts them, however .mif stores them: the same words and pictures as of an image in that order
+signals = random.integers(1, 1000, (*SIZE, 3)).astype("f4")
+nibabel.Nifti1Image(signals, AFFINE).to_filename("order.nii.gz")
+letters = ["--voxel", "5,1,3", "--values", "on", "--volume", "2", "--screenshot", "x.png", "--size", "400x300",
+           "--quiet"]
+for layout in ((1, 2, 3, 4), (3, 1, 2, 4), (4, -1, 2, -3), (-2, 4, 1, 3)):
+    mif("order.mif", signals, (2, 2, 2, 1), "Float32LE", layout)
+    mif("order_peaks.mif", peaks.reshape(*SIZE, 6), (2, 2, 2, 1), "Float32LE", layout)
+    for ours, theirs, more in (("order.nii.gz", "order.mif", ["--as", "dwi"]),
+                               ("peaks.nii.gz", "order_peaks.mif", ["--as", "peaks", "--volume", "auto"])):
+        seen = []
+        for name in (ours, theirs):
+            works("view", name, *letters, *more)
+            seen.append(open("x.png", "rb").read())
+        check(seen[0] == seen[1], f"{theirs} stored as {layout}: voxel 5 1 3 is the same")
+
+# ---- tensors of order 2 and harmonics: the same surfaces as our tensors
+rows = np.zeros((*SIZE, 6))
+for index in np.ndindex(SIZE):
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    D = turn @ np.diag(np.sort(random.uniform(.2e-3, 2e-3, 3))) @ turn.T
+    rows[index] = D[0, 0], D[0, 1], D[0, 2], D[1, 1], D[1, 2], D[2, 2]
+ours = np.concatenate([np.ones((1, *SIZE)), np.moveaxis(rows, -1, 0)])
+write_nrrd("tensors.nrrd", ours, VECTORS, ORIGIN, "tijk_mask_2o3d_sym")
+wanted = picture("tensors.nrrd", "--surfaces", "all")
+flip = np.array([1, -1, -1, 1, 1, 1])  # FSL's axes: x is reversed where the determinant is positive
+for kind, values in (("tensor_mrtrix", rows[..., [0, 3, 5, 1, 2, 4]]), ("tensor_fsl", rows * flip),
+                     ("tensor_dipy", (rows * flip)[..., [0, 1, 3, 2, 4, 5]])):
+    nibabel.Nifti1Image(values.astype("f4"), AFFINE).to_filename(f"{kind}.nii.gz")
+    check(picture(f"{kind}.nii.gz", "--as", kind, "--surfaces", "all") == wanted, f"{kind}: the same surfaces")
+check(picture("tensor_fsl.nii.gz", "--as", "tensor_mrtrix", "--surfaces", "all") != wanted, "another order differs")
+fourth = np.zeros((16, *SIZE))
+fourth[0] = 1
+for index in np.ndindex(SIZE):
+    for weight in (.7, .4):
+        v = random.normal(size=3)
+        fourth[(slice(1, None), *index)] += weight * power(4, v / np.linalg.norm(v))
+write_nrrd("fourth.nrrd", fourth, VECTORS, ORIGIN, "tijk_mask_4o3d_sym")
+for suffix in ("nii.gz", "mif"):
+    works("export", "fourth.nrrd", "--format", "sh", "-o", f"sh.{suffix}", "--quiet")
+    seen, other = (picture(name, "--surfaces", "all", *words) for name, words in
+                   (("fourth.nrrd", ()), (f"sh.{suffix}", ("--as", "sh"))))
+    check(seen == other, f"harmonics in {suffix}: the same surfaces")
+check(picture("sh.mif", "--as", "sh", "--basis", "descoteaux07", "--frame", "image") != seen, "another basis differs")
+turned = nibabel.load("sh.nii.gz")
+turned = nibabel.Nifti1Image(turned.get_fdata().astype("f4"), np.array([[1.6, -1.2, 0, 0], [1.2, 1.6, 0, 0],
+                                                                        [0, 0, 2, 0], [0, 0, 0, 1.]]))
+turned.to_filename("turned.nii.gz")
+check(picture("turned.nii.gz", "--as", "sh", "--frame", "image") != picture("turned.nii.gz", "--as", "sh"),
+      "axes of a turned image differ from the scanner's")
+wide = np.zeros((*SIZE, 66), "f4")
+wide[..., 0] = 1
+wide[..., 3] = -.2
+nibabel.Nifti1Image(wide, AFFINE).to_filename("wide.nii.gz")
+refused("lmax 10", "wide.nii.gz", "--as", "sh")
+refused("plain argument", "fourth.nrrd", "--overlay", "tensors.nrrd")
+end()
