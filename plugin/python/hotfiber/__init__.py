@@ -6,6 +6,7 @@
 
 Every function releases the interpreter's lock while it computes, and Ctrl-C ends it within 200 ms. Directions and
 tensors are in scanner axes (RAS), angles in degrees, lengths in mm, b-values in s/mm^2."""
+from . import _interpreter  # the first: before NumPy
 from ._deconvolution import Deconvolution, deconvolve
 from ._fields import Dwi, Fibers, Response, TensorField
 from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, FormatError, HotfiberWarning,
