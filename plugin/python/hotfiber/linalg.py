@@ -4,12 +4,21 @@
     values, vectors = linalg.eigh(matrices)                     # (..., n, n)
 
 Arrays of NumPy are computed on with all cores, one small matrix per lane of the vector unit; arrays in a GPU's memory
-(PyTorch, CuPy, DLPack) where they are. A matrix with NaN or Inf gives NaN; other matrices are not affected."""
+(PyTorch, CuPy, DLPack) where they are. A matrix with NaN or Inf gives NaN; other matrices are not affected.
+
+**Derivatives.** `eigh` and `eigvalsh` take tensors of PyTorch (2.4 or later, in either memory) and arrays of JAX (under
+jit, grad and vmap they pass through the host's memory), return the same, and have derivatives of any order: in PyTorch
+backward and forward mode, torch.func and torch.compile, in JAX grad and jvp. Changes of the matrix are taken as
+Hermitian, and so are gradients. Eigenvectors of eigenvalues that are equal to rounding have no derivative: it is NaN,
+never a large wrong number. The gradient of a loss in PyTorch is finite if it uses no vector of equal eigenvalues; of
+eigenvalues alone it always is. A complex vector's phase is arbitrary: a loss that depends on it has the gradient NaN
+in PyTorch."""
 # Arguments become arrays under the same name, but mypy uses their declared types:
 # mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
 import os
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -46,14 +55,12 @@ def _is_numpys(a):
 
 def _numpy(function, a, uplo):
     """NumPy's function, so that only one triangle is looked at and NaN stays in its matrix."""
-    if uplo not in ("L", "l", "U", "u"):
-        raise ValueError(f"UPLO: 'L' or 'U', not {uplo!r}")
     single = a.dtype.newbyteorder("=") in (np.float32, np.complex64)
     if a.dtype.kind == "c":
         a = a.astype(np.complex64 if single else np.complex128, copy=False)
     else:
         a = real("a", a, np.float32 if single else np.float64)
-    half = (np.triu if uplo in ("U", "u") else np.tril)(a.reshape((-1,) + a.shape[-2:]))
+    half = (np.triu if uplo == "U" else np.tril)(a.reshape((-1,) + a.shape[-2:]))
     if half.dtype.kind == "c":
         half.imag[:, range(a.shape[-1]), range(a.shape[-1])] = 0
     finite = np.isfinite(half).all((-1, -2))
@@ -65,6 +72,32 @@ def _numpy(function, a, uplo):
     return [part.reshape(a.shape[:-2] + part.shape[1:]) for part in parts]
 
 
+def _solve(a, uplo, vectors):
+    """Values, and vectors or None, of arrays of NumPy or on a GPU."""
+    if _is_numpys(a):
+        return _numpy(np.linalg.eigh, a, uplo) if vectors else _numpy(np.linalg.eigvalsh, a, uplo) + [None]
+    return heev(a, UPLO=uplo, vectors=vectors)
+
+
+def _library_of(a):
+    """Our module for tensors of PyTorch or arrays of JAX, or None."""
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is not None and isinstance(a, torch.Tensor):
+        from . import _torch
+        return _torch
+    if jax is not None and isinstance(a, jax.Array) and (isinstance(a, jax.core.Tracer) or not is_there(a)):
+        from . import _jax
+        return _jax
+    return None
+
+
+def _triangle(uplo):
+    """"L" or "U"."""
+    if uplo not in ("L", "l", "U", "u"):
+        raise ValueError(f"UPLO: 'L' or 'U', not {uplo!r}")
+    return uplo.upper()
+
+
 def eigh(a: ArrayLike, UPLO: Uplo = "L") -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian or real symmetric matrices, as numpy.linalg.eigh.
 
@@ -73,16 +106,17 @@ def eigh(a: ArrayLike, UPLO: Uplo = "L") -> EighResult:
         matrices or cores are at hand: it works on one matrix with several threads.
     UPLO: the triangle that is read, "L" the lower or "U" the upper one.
 
+    Tensors of PyTorch and arrays of JAX give such, and derivatives: see "Derivatives" above.
+
     >>> from hotfiber import linalg
     >>> values, vectors = linalg.eigh([[2, 1j], [-1j, 2]])
     >>> values.round(9)
     array([1., 3.])
     """
-    a = a if is_there(a) else host("a", a)
-    if _is_numpys(a):
-        return EighResult(*_numpy(np.linalg.eigh, a, UPLO))
-    found = heev(a, UPLO=UPLO)
-    return EighResult(found.values, found.vectors)
+    uplo, library = _triangle(UPLO), _library_of(a)
+    if library is not None:
+        return EighResult(*library.eigh(a, uplo == "U"))
+    return EighResult(*_solve(a if is_there(a) else host("a", a), uplo, True))
 
 
 def eigvalsh(a: ArrayLike, UPLO: Uplo = "L") -> np.ndarray:
@@ -92,8 +126,10 @@ def eigvalsh(a: ArrayLike, UPLO: Uplo = "L") -> np.ndarray:
     >>> linalg.eigvalsh([[2, 1j], [-1j, 2]]).round(9)
     array([1., 3.])
     """
-    a = a if is_there(a) else host("a", a)
-    return _numpy(np.linalg.eigvalsh, a, UPLO)[0] if _is_numpys(a) else heev(a, UPLO=UPLO, vectors=False).values
+    uplo, library = _triangle(UPLO), _library_of(a)
+    if library is not None:
+        return library.eigvalsh(a, uplo == "U")
+    return _solve(a if is_there(a) else host("a", a), uplo, False)[0]
 
 
 def _select(select, select_range, d):
