@@ -25,6 +25,9 @@ static hot_status solve(hot_context *context, const hot_heev_options *given, hot
     if (options.largest > args->n)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "heev: the %zu largest eigenvalues of a matrix of size %zu", options.largest, args->n);
+    if ((status = hot_option_choice(context, "uplo", (int)options.uplo, 2)) != HOT_OK)
+        return status;
+    args->upper = options.uplo == HOT_HEEV_UPPER;
     args->kept = options.largest ? options.largest : args->n;
     if (args->count == 0)
         return HOT_OK;

@@ -19,11 +19,12 @@ static void load(const hot_heev_args *args, size_t i, entry *a)
     const size_t n = args->n, parts = args->is_complex ? 2 : 1;
     for (size_t c = 0; c < n; c++)
         for (size_t r = c; r < n; r++) {
-            size_t at = ((i * n + c) * n + r) * parts;
+            size_t at = hot_heev_place(args, i, r, c) * parts;
             long double re = args->f64 ? ((const double *)args->matrices)[at] : ((const float *)args->matrices)[at],
                         im = 0;
             if (args->is_complex && r != c)
                 im = args->f64 ? ((const double *)args->matrices)[at + 1] : ((const float *)args->matrices)[at + 1];
+            im = args->upper ? -im : im;
             a[c * n + r] = complex_of(re, im);
             a[r * n + c] = complex_of(re, -im);
         }

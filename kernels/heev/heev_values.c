@@ -5,14 +5,15 @@
 
 int hot_heev_finite(const hot_heev_args *args, size_t i)
 {
-    const size_t parts = args->is_complex ? 2 : 1, size = args->n * args->n * parts;
+    const size_t parts = args->is_complex ? 2 : 1;
     for (size_t column = 0; column < args->n; column++)
-        for (size_t at = (column * args->n + column) * parts; at < (column + 1) * args->n * parts; at++) {
-            double value = args->f64 ? ((const double *)args->matrices)[i * size + at]
-                                    : (double)((const float *)args->matrices)[i * size + at];
-            if (!isfinite(value) && !(args->is_complex && at == (column * args->n + column) * parts + 1))
-                return 0;
-        }
+        for (size_t row = column; row < args->n; row++)
+            for (size_t part = 0; part < (row == column ? 1 : parts); part++) {
+                const size_t at = hot_heev_place(args, i, row, column) * parts + part;
+                if (!isfinite(args->f64 ? ((const double *)args->matrices)[at]
+                                        : (double)((const float *)args->matrices)[at]))
+                    return 0;
+            }
     return 1;
 }
 

@@ -15,6 +15,7 @@
     X(lowrank) \
     X(signal) \
     X(tridiag) \
+    X(tridiag_vectors) \
     X(heev) \
     X(denoise) \
     X(msmt)

@@ -78,10 +78,13 @@ static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, 
     }
 }
 
+/* Which triangle calls read: that alone is there. */
+static hot_heev_uplo uplo;
+
 static hot_status compute(hot_context *context, size_t largest, int f64, int is_complex, size_t n, size_t count,
                           const void *matrices, void *values, void *vectors, uint8_t *flags)
 {
-    hot_heev_options options = {.size = sizeof options, .largest = largest};
+    hot_heev_options options = {.size = sizeof options, .largest = largest, .uplo = uplo};
     if (f64)
         return is_complex ? hot_heev_f64(context, &options, n, count, matrices, values, vectors, flags)
                           : hot_syev_f64(context, &options, n, count, matrices, values, vectors, flags);
@@ -100,7 +103,7 @@ static entry entry_at(int f64, int is_complex, const void *values, size_t at)
                       : value_at(f64, values, at);
 }
 
-/* The matrix in the caller's type. The upper triangle, which is not read, is full of NaN. Rounds a to that type. */
+/* The matrix in the caller's type. The triangle that is not read is full of NaN. Rounds a to that type. */
 static void pack(int f64, int is_complex, size_t n, entry *a, void *to)
 {
     for (size_t c = 0; c < n; c++)
@@ -110,7 +113,8 @@ static void pack(int f64, int is_complex, size_t n, entry *a, void *to)
             if (!f64)
                 a[c * n + r] = (double)(float)creal(x) + I * (double)(float)cimag(x);
             for (int part = 0; part < 1 + is_complex; part++) {
-                double value = r < c ? (double)NAN : parts[part];
+                const int is_read = r == c || (r > c) == (uplo == HOT_HEEV_LOWER);
+                double value = is_read ? parts[part] : (double)NAN;
                 size_t at = (c * n + r) * (size_t)(1 + is_complex) + (size_t)part;
                 if (f64)
                     ((double *)to)[at] = value;
@@ -267,7 +271,7 @@ static void check_flags(check_run *run, int f64, int is_complex, size_t n, size_
     for (size_t i = 0; i < count; i++) {
         make(&run->seed, RANDOM, f64, is_complex, n, a);
         pack(f64, is_complex, n, a, clean + i * n * n * one);
-        a[(i % n) * n + n - 1] = i % 2 ? (double)NAN : (double)INFINITY;
+        a[(i % n) * n + n - 1] = a[(n - 1) * n + i % n] = i % 2 ? (double)NAN : (double)INFINITY;
         pack(f64, is_complex, n, a, bad + i * n * n * one);
         if (i % 3 != 1)
             memcpy(bad + i * n * n * one, clean + i * n * n * one, n * n * one);
@@ -310,6 +314,8 @@ static void check_arguments(check_run *run)
     options = (hot_heev_options){.size = sizeof options}
     REFUSED(1025);
     options.largest = 3;
+    REFUSED(2);
+    options.uplo = (hot_heev_uplo)2;
     REFUSED(2);
     options.size = 3;
     REFUSED(2);
@@ -375,6 +381,15 @@ static void check(check_run *run)
     }
     check_flags(run, 1, 1, 21, 10);
     check_flags(run, 0, 0, 40, 5);
+    uplo = HOT_HEEV_UPPER;
+    static const size_t upper[] = {1, 2, 5, 17, 33, 70, 140, 300};
+    for (size_t s = 0; s < sizeof upper / sizeof upper[0] && full; s++)
+        for (int type = 0; type < 4; type++)
+            check_kind(run, s % 2 ? RANDOM : GRADED, type / 2, type % 2, upper[s], upper[s] < 100 ? 34 : 1, 0,
+                       upper[s] < 20);
+    check_flags(run, 1, 1, 21, 10);
+    check_flags(run, 0, 1, 40, 5);
+    uplo = HOT_HEEV_LOWER;
     if (!run->cuda && full)
         for (int which = 0; which < KINDS; which++) {
             check_own(run, (kind)which, 1);

@@ -78,6 +78,74 @@ static void test_tridiag(hot_context *context)
     CHECK(found[0] == inside && isnan(values[0][inside]), "%ld in the interval, not %d", (long)found[0], inside);
 }
 
+/* Vectors: the values and counts of hot_tridiag_*, orthonormal, whatever the tolerance; bits with 1 thread and 3. */
+static void test_tridiag_vectors(hot_context *context)
+{
+    enum { N = 90, STRIDE = N + 2, MOST = 20 };
+    static double a[3][STRIDE], b[3][STRIDE], values[3][N], alone[3][N], vectors[3][N][N], again[3][N][N];
+    int64_t found[3], counts[3];
+    uint64_t state = 8;
+    for (int m = 0; m < 3; m++)
+        for (int i = 0; i < STRIDE; i++)
+            for (int k = 0; k < 2; k++)
+                (k ? b : a)[m][i] = i + k < N ? check_random_normal(&state) : NAN;
+    b[1][3] = NAN;
+    const hot_tridiag_options ranges[] = {
+        {.size = sizeof ranges[0]},
+        {.size = sizeof ranges[0], .range = HOT_TRIDIAG_INDEX, .first = 5, .last = 4 + MOST},
+        {.size = sizeof ranges[0], .range = HOT_TRIDIAG_VALUE, .low = -.3, .high = .1, .absolute = 1e-3},
+        {.size = sizeof ranges[0], .range = HOT_TRIDIAG_VALUE, .low = -INFINITY, .high = INFINITY, .relative = 1e-3}};
+    for (int o = 0; o < 4; o++) {
+        const hot_tridiag_options *options = &ranges[o];
+        const size_t width = o == 1 ? MOST : N;
+        CHECK(hot_tridiag_f64(context, options, N, 3, a[0], b[0], STRIDE, alone[0], width, counts) == HOT_OK, "values");
+        for (int threads = 1; threads <= 3; threads += 2) {
+            hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = threads};
+            hot_context *own = NULL;
+            CHECK(hot_context_create(&how, &own) == HOT_OK &&
+                      hot_tridiag_vectors_f64(own, options, N, 3, a[0], b[0], STRIDE, values[0],
+                                              threads == 1 ? vectors[0][0] : again[0][0], width, found) == HOT_OK,
+                  "vectors");
+            hot_context_destroy(&own);
+        }
+        const double *v = vectors[0][0], *all = values[0];
+        CHECK(memcmp(vectors, again, 3 * width * N * sizeof(double)) == 0, "the number of threads shows");
+        CHECK(memcmp(found, counts, sizeof found) == 0 && memcmp(values, alone, 3 * width * sizeof(double)) == 0,
+              "values and counts differ from those of hot_tridiag_f64");
+        CHECK(found[1] == -1 && isnan(v[width * N]) && isnan(all[width]), "NaN");
+        for (size_t k = 0; k < width; k++) {
+            double length = 0, along = 0, off = 0;
+            for (size_t i = 0; i < N; i++) {
+                const double *x = v + k * N;
+                double left = a[0][i] * x[i] + (i ? b[0][i - 1] * x[i - 1] : 0) + (i + 1 < N ? b[0][i] * x[i + 1] : 0);
+                left -= all[k] * x[i];
+                length += x[i] * x[i], off += left * left;
+                along += k ? x[i] * v[(k - 1) * N + i] : 0;
+            }
+            if ((int64_t)k >= found[0])
+                CHECK(isnan(length), "vector %zu beyond those found", k);
+            else if (o < 2)
+                CHECK(sqrt(off) < 100 * N * DBL_EPSILON, "T v = lambda v: %g", sqrt(off));
+            if ((int64_t)k < found[0])
+                CHECK(fabs(length - 1) + fabs(along) < 16 * N * DBL_EPSILON, "orthonormal: %g %g", length - 1, along);
+        }
+        hot_tridiag_options exact = *options;
+        exact.absolute = exact.relative = 0;
+        CHECK(hot_tridiag_vectors_f64(context, &exact, N, 3, a[0], b[0], STRIDE, values[0], again[0][0], width,
+                                      found) == HOT_OK && memcmp(vectors, again, 3 * width * N * sizeof(double)) == 0,
+              "the vectors depend on the tolerance");
+    }
+    CHECK(hot_tridiag_vectors_f64(context, NULL, N, 1, a[0], b[0], STRIDE, values[0], NULL, N, NULL) ==
+              HOT_ERROR_ARGUMENT, "no memory for vectors");
+    CHECK(hot_tridiag_vectors_f64(context, NULL, N, 1, a[0], b[0], STRIDE, values[0], vectors[0][0], N - 1, NULL) ==
+              HOT_ERROR_ARGUMENT, "too narrow");
+    CHECK(hot_tridiag_vectors_f64(context, NULL, 0, 3, NULL, NULL, 0, NULL, NULL, 0, found) == HOT_OK && found[2] == 0,
+          "n = 0");
+    float one[1] = {3}, value[1], vector[1];
+    CHECK(hot_tridiag_vectors_f32(context, NULL, 1, 1, one, NULL, 1, value, vector, 1, NULL) == HOT_OK &&
+              value[0] == 3 && fabsf(vector[0]) == 1, "n = 1");
+}
+
 /* ---- heev, fit -------------------------------------------------------------------------------------------------- */
 
 static void test_heev(hot_context *context)
@@ -120,6 +188,17 @@ static void test_heev(hot_context *context)
           "a matrix with NaN is flagged");
     for (int k = 0; k < N; k++)
         CHECK(isnan(both[1][k]) && fabs(both[0][k] - values[0][k]) < 1e-12, "beside NaN");
+    /* The upper triangle alone: column i of the lower one is row i of it, conjugated. */
+    double turned[N][N][2];
+    for (int c = 0; c < N; c++)
+        for (int r = 0; r < N; r++)
+            for (int p = 0; p < 2; p++)
+                turned[c][r][p] = r > c ? NAN : p && r != c ? -a[0][r][c][p] : a[0][r][c][p];
+    const hot_heev_options upper = {.size = sizeof upper, .uplo = HOT_HEEV_UPPER};
+    CHECK(hot_heev_f64(context, &upper, N, 1, turned[0][0], both[0], vectors[1][0][0], flags) == HOT_OK && !flags[0],
+          "the lower triangle is read");
+    CHECK(memcmp(both[0], values[0], sizeof both[0]) == 0 && memcmp(vectors[1], vectors[0], sizeof vectors[0]) == 0,
+          "another result of the upper triangle");
     CHECK(hot_syev_f64(context, NULL, 0, 5, NULL, NULL, NULL, NULL) == HOT_OK, "n = 0");
     CHECK(hot_syev_f64(context, NULL, HOT_HEEV_MAX + 1, 0, NULL, NULL, NULL, NULL) == HOT_ERROR_ARGUMENT, "beyond");
     CHECK(hot_syev_f64(context, NULL, HOT_HEEV_MAX, 0, NULL, NULL, NULL, NULL) == HOT_OK, "the largest");
@@ -390,6 +469,7 @@ int main(void)
     for (int i = 0; i < 4000; i++)
         noise[i] = check_random_normal(&state);
     test_tridiag(context);
+    test_tridiag_vectors(context);
     test_heev(context);
     test_fit(context);
     test_contract(context);

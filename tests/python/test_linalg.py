@@ -110,9 +110,55 @@ for n in (1, 2, 7, 30, 50):
     check(np.abs(linalg.eigh_tridiagonal(d, e, eigvals_only=True) - values).max() < 1e-13 * n, "eigvals_only")
     if n > 2:
         some = linalg.eigh_tridiagonal(d, e, select="i", select_range=(1, 2))
-        check(np.array_equal(some.eigenvalues, values[..., 1:3]) and some.eigenvectors.shape[-1] == 2, "a range")
+        check(np.abs(some.eigenvalues - values[..., 1:3]).max() < 1e-13 * n, "a range")
+        check(some.eigenvectors.shape[-1] == 2, "vectors of a range")
         inside = linalg.eigvalsh_tridiagonal(d[0, 0], e[0, 0], "v", (values[0, 0, 1] - 1e-9, values[0, 0, 2] + 1e-9))
         check(np.allclose(inside, values[0, 0, 1:3]), "an interval")
+# Vectors of a part, against those of scipy where it is installed and against the definition: in batches, of large
+# matrices, clustered, with zeros, in single precision.
+try:
+    from scipy.linalg import eigh_tridiagonal as scipys
+except ImportError:
+    scipys = None
+    print("no scipy: vectors are not compared with its")
+for n in (5, 90, 3000):
+    for kind in (np.float32, np.float64):
+        d, e = random.normal(size=(2, n)).astype(kind), random.normal(size=(2, n - 1)).astype(kind)
+        d[1], e[1] = np.arange(n) % 2, 0  # two eigenvalues
+        eps, wide = np.finfo(kind).eps, (d.astype(np.float64), e.astype(np.float64))
+        for select, given in (("i", (1, 3)), ("v", (-.05, .05)), ("a", None)) if n < 3000 else (("i", (7, 19)),):
+            values, vectors = linalg.eigh_tridiagonal(d, e, select=select, select_range=given)
+            what = f"n = {n}, {np.dtype(kind).name}, {select}"
+            check(values.dtype == vectors.dtype == kind, f"{what}: types")
+            check(vectors.shape == (2, n, values.shape[-1]), f"{what}: shapes")
+            check(np.array_equal(values, linalg.eigvalsh_tridiagonal(d, e, select, given), True), f"{what}: values")
+            for m in range(2):
+                count = np.isfinite(values[m]).sum()
+                v, lam = vectors[m, :, :count].astype(np.float64), values[m, :count]
+                left = wide[0][m, :, None] * v - v * lam
+                left[1:] += wide[1][m, :, None] * v[:-1]
+                left[:-1] += wide[1][m, :, None] * v[1:]
+                check(np.abs(left).max(initial=0) < 20 * n * eps and np.isnan(vectors[m, :, count:]).all() and
+                      np.abs(v.T @ v - np.eye(count)).max(initial=0) < 8 * n * eps, f"{what}: vectors of matrix {m}")
+                if scipys and n < 3000:
+                    alone = linalg.eigh_tridiagonal(d[m], e[m], select=select, select_range=given)
+                    exact, their = scipys(*(one[m] for one in wide), select=select, select_range=given)
+                    check(alone.eigenvectors.shape == their.shape and
+                          np.abs(alone.eigenvalues - exact).max(initial=0) < 20 * n * eps, f"{what}: scipy's values")
+                    if m == 0 and kind == np.float64:  # simple eigenvalues: the same vectors but for the sign
+                        check(np.abs(np.abs((alone.eigenvectors * their).sum(0)) - 1).max(initial=0) < 1e-8,
+                              f"{what}: scipy's vectors")
+values, vectors = linalg.eigh_tridiagonal([[1, np.nan, 2], [3, 4, 5]], [[0, 0], [0, 0]])
+check(np.isnan(values[0]).all() and np.isnan(vectors[0]).all() and np.array_equal(np.abs(vectors[1]), np.eye(3)),
+      "tridiagonal, NaN")
+check(linalg.eigh_tridiagonal([], []).eigenvectors.shape == (0, 0), "tridiagonal, n = 0")
+check(linalg.eigh_tridiagonal([2., 2], [1.], check_finite=False, lapack_driver="stemr").eigenvalues.shape == (2,),
+      "arguments of scipy")
+rough = linalg.eigh_tridiagonal(random.normal(size=300), random.normal(size=299), select="i", select_range=(0, 2),
+                                tol=1e-3)
+check(np.abs(rough.eigenvectors.T @ rough.eigenvectors - np.eye(3)).max() < 1e-12, "vectors with a tolerance")
+# an interval's ends are rounded in the precision computed in
+check(linalg.eigvalsh_tridiagonal(np.ones(1, np.float32), np.zeros(0), "v", (1 - 1e-9, 1)).size == 1, "ends, two types")
 # scipy's interval is open below and closed above
 check(linalg.eigvalsh_tridiagonal([1., 2, 3], [0., 0], "v", (1, 2)).tolist() == [2.], "the interval's ends")
 for wrong in (lambda: linalg.eigh_tridiagonal([1., 2], [1., 2]), lambda: linalg.eigh(np.zeros((3, 2))),

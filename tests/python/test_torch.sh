@@ -1,5 +1,5 @@
-# The recipe for PyTorch, on the CPU, by PyTorch of PyPI: 3 GB to download, so only in the long form. Where Python has
-# PyTorch, test_docs.py runs it.
+# The recipe for PyTorch and test_linalg_torch.py, on the CPU, by PyTorch of PyPI: 3 GB to download, so only in the long
+# form. Where Python has PyTorch, test_docs.py runs the recipe.
 set -eu
 [ -n "${HOT_TEST_LONG:-}" ] || {
     echo "skipped: PyTorch is installed in the long form only (tests/run.sh --long)"
@@ -15,4 +15,6 @@ python=$HOT_BUILD/torch
         exit 77
     }
 }
-CUDA_VISIBLE_DEVICES= "$python/bin/python" "$HOT_SOURCE/tests/python/test_docs.py" recipes/pytorch.md
+export CUDA_VISIBLE_DEVICES=
+"$python/bin/python" "$HOT_SOURCE/tests/python/test_docs.py" recipes/pytorch.md
+"$python/bin/python" -W ignore "$HOT_SOURCE/tests/python/test_linalg_torch.py"

@@ -248,7 +248,7 @@ static const struct row {
      {F(hot_directions_options, threshold, NUMBER, 1), F(hot_directions_options, min_angle, NUMBER, 1),
       F(hot_directions_options, min_relative_range, NUMBER, 1), F(hot_directions_options, shift, ENUM, 0),
       F(hot_directions_options, max_directions, WHOLE, 0)}},
-    {"heev", call_heev, sizeof init_heev, &init_heev, {{0}}},
+    {"heev", call_heev, sizeof init_heev, &init_heev, {F(hot_heev_options, uplo, ENUM, 0)}},
     {"lowrank", call_lowrank, sizeof init_lowrank, &init_lowrank,
      {F(hot_lowrank_options, min_weight, NUMBER, 1), F(hot_lowrank_options, min_angle, NUMBER, 1),
       F(hot_lowrank_options, drop, NUMBER, 1), F(hot_lowrank_options, floor, NUMBER, 1),

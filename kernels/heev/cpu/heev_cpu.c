@@ -85,28 +85,38 @@ static int own(int f64, int is_complex, size_t n, int vectors, void *a, void *w,
     return 1;
 }
 
-/* The imaginary part of the diagonal is not the caller's word; LAPACK lets it through where it scales. */
-static void take(int f64, int is_complex, size_t n, const void *matrix, void *a)
+/* The lower triangle of matrix i. The imaginary part of the diagonal is not the caller's word; LAPACK lets it through
+ * where it scales. */
+static void take(const hot_heev_args *args, size_t i, void *a)
 {
-    memcpy(a, matrix, n * n * (is_complex ? 2 : 1) * (f64 ? sizeof(double) : sizeof(float)));
-    for (size_t i = 0; is_complex && i < n; i++) {
-        if (f64)
-            ((double *)a)[2 * i * (n + 1) + 1] = 0;
-        else
-            ((float *)a)[2 * i * (n + 1) + 1] = 0;
-    }
+    const size_t n = args->n, parts = args->is_complex ? 2 : 1;
+    for (size_t column = 0; column < n; column++)
+        for (size_t row = column; row < n; row++)
+            for (size_t part = 0; part < parts; part++) {
+                const size_t from = hot_heev_place(args, i, row, column) * parts + part;
+                const size_t to = (column * n + row) * parts + part;
+                const int zero = part && row == column, turned = part && args->upper;
+                if (args->f64) {
+                    const double number = zero ? 0 : ((const double *)args->matrices)[from];
+                    ((double *)a)[to] = turned ? -number : number;
+                } else {
+                    const float number = zero ? 0 : ((const float *)args->matrices)[from];
+                    ((float *)a)[to] = turned ? -number : number;
+                }
+            }
 }
 
-/* The matrix at `matrix` is only read; a and w get the result. */
-static int solve_copy(const hot_context *context, int f64, int is_complex, size_t n, int vectors, const void *matrix,
-                      void *a, void *w, double *workspace)
+/* Matrix i; a and w get the result. */
+static int solve_copy(const hot_context *context, const hot_heev_args *args, size_t i, void *a, void *w,
+                      double *workspace)
 {
-    take(f64, is_complex, n, matrix, a);
-    const int solved = by_lapack(context, f64, is_complex, n, vectors, a, w, workspace);
+    const int vectors = args->vectors != NULL;
+    take(args, i, a);
+    const int solved = by_lapack(context, args->f64, args->is_complex, args->n, vectors, a, w, workspace);
     if (solved)
         return solved;
-    take(f64, is_complex, n, matrix, a);
-    return own(f64, is_complex, n, vectors, a, w, workspace);
+    take(args, i, a);
+    return own(args->f64, args->is_complex, args->n, vectors, a, w, workspace);
 }
 
 int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace)
@@ -120,10 +130,7 @@ static void solve_one(const hot_context *context, const hot_heev_args *args, siz
 {
     const size_t value = args->f64 ? sizeof(double) : sizeof(float), entry = value * (args->is_complex ? 2 : 1);
     const size_t n = args->n, skipped = n - args->kept;
-    const int solved = hot_heev_finite(args, i)
-                           ? solve_copy(context, args->f64, args->is_complex, n, args->vectors != NULL,
-                                        (const char *)args->matrices + i * n * n * entry, a, w, workspace)
-                           : 0;
+    const int solved = hot_heev_finite(args, i) ? solve_copy(context, args, i, a, w, workspace) : 0;
     if (solved == 0)
         hot_heev_refuse(args, i);
     if (solved <= 0)

@@ -91,8 +91,7 @@ static void reduce(size_t n, complex_number *a, double *d, double *e, complex_nu
     d[0] = a[0].re;
 }
 
-/* Implicit QL; z (n x n, columns) collects the rotations, or is NULL. workspace: 2 n. */
-static int ql(size_t n, double *d, double *e, double *z, double *workspace)
+int hot_heev_ql(size_t n, double *d, double *e, double *z, double *workspace)
 {
     heev_sweep sweep = {0};
     int more = 0;
@@ -131,7 +130,7 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *wo
     reduce(n, a, d, e, tau, w);
     for (size_t k = 0; vectors && k < n * n; k++)
         z[k] = k % (n + 1) == 0;
-    if (!ql(n, d, e, vectors ? z : NULL, (double *)(void *)w)) /* w is not needed any more */
+    if (!hot_heev_ql(n, d, e, vectors ? z : NULL, (double *)(void *)w)) /* w is not needed any more */
         return 0;
     int *order = (int *)(void *)w;
     heev_order((int)n, d, order);

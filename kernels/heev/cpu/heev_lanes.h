@@ -225,16 +225,18 @@ static MASK NAME(ql)(size_t n, REAL *d, REAL *e, REAL *cosine, REAL *sine, size_
     return failed;
 }
 
-/* The largest |entry| of a lower triangle, as a power of two. */
-static int NAME(exponent)(size_t n, const SCALAR *matrix)
+/* The largest |entry| of the triangle of matrix `at`, as a power of two. */
+static int NAME(exponent)(const hot_heev_args *args, size_t at)
 {
     SCALAR largest = 0;
     int exponent = 0;
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j * PARTS; i < n * PARTS; i++) {
-            const SCALAR size = i == j * PARTS + 1 ? 0 : fabs(matrix[j * n * PARTS + i]);
-            largest = size > largest ? size : largest;
-        }
+    for (size_t j = 0; j < args->n; j++)
+        for (size_t i = j; i < args->n; i++)
+            for (size_t part = 0; part < (i == j ? 1 : PARTS); part++) {
+                const size_t place = hot_heev_place(args, at, i, j) * PARTS + part;
+                const SCALAR size = fabs(((const SCALAR *)args->matrices)[place]);
+                largest = size > largest ? size : largest;
+            }
     if (largest > 0)
         frexp((double)largest, &exponent);
     return exponent;
@@ -251,13 +253,17 @@ static void NAME(solve)(const hot_heev_args *args, size_t first, void *memory, u
     for (size_t lane = 0; lane < NAME(LANES); lane++) {
         const size_t at = first + lane < args->count ? first + lane : args->count - 1;
         const int finite = hot_heev_finite(args, at);
-        const SCALAR *matrix = (const SCALAR *)args->matrices + at * numbers;
-        exponent[lane] = finite ? NAME(exponent)(n, matrix) : 0;
+        exponent[lane] = finite ? NAME(exponent)(args, at) : 0;
         const double half = ldexp(1, -exponent[lane] / 2), other = ldexp(1, -exponent[lane] - -exponent[lane] / 2);
         for (size_t j = 0; j < n; j++)
-            for (size_t i = j * PARTS; i < n * PARTS; i++)
-                ((SCALAR *)&a[j * n * PARTS + i])[lane] =
-                    finite ? (SCALAR)((double)matrix[j * n * PARTS + i] * half * other) : 0;
+            for (size_t i = j; i < n; i++) {
+                const SCALAR *number = (const SCALAR *)args->matrices + hot_heev_place(args, at, i, j) * PARTS;
+                for (size_t part = 0; part < PARTS; part++) {
+                    const double sign = args->upper && part ? -1 : 1;
+                    ((SCALAR *)&a[(j * n + i) * PARTS + part])[lane] =
+                        finite ? (SCALAR)(sign * (double)number[part] * half * other) : 0;
+                }
+            }
     }
     NAME(tridiagonalise)(n, a, d, e, tau, phase, w);
     if (args->vectors)

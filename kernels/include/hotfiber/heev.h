@@ -10,9 +10,15 @@ extern "C" {
 
 enum { HOT_HEEV_MAX = 1024 }; /* the largest n */
 
+typedef enum hot_heev_uplo {
+    HOT_HEEV_LOWER = 0,
+    HOT_HEEV_UPPER
+} hot_heev_uplo;
+
 typedef struct hot_heev_options {
-    size_t size;    /* sizeof(hot_heev_options) */
-    size_t largest; /* how many eigenvalues to compute, starting from the largest; 0 = all */
+    size_t size;        /* sizeof(hot_heev_options) */
+    size_t largest;     /* how many eigenvalues to compute, starting from the largest; 0 = all */
+    hot_heev_uplo uplo; /* the triangle that is read */
 } hot_heev_options;
 #define HOT_HEEV_OPTIONS_INIT HOT_SIZED(hot_heev_options)
 
@@ -20,9 +26,8 @@ typedef struct hot_heev_options {
  *
  * options    NULL = all eigenvalues. Below, k = options->largest, or n if that is 0.
  * n          size of the matrices, 0 to HOT_HEEV_MAX.
- * matrices   count x n x n, each column-major, with (re, im) pairs. Only the lower triangle is read; the imaginary
- * parts
- *            of the diagonal are ignored.
+ * matrices   count x n x n, each column-major, with (re, im) pairs. Only one triangle is read, the lower one unless
+ *            options->uplo says otherwise; the imaginary parts of the diagonal are ignored.
  * values     out: count x k, ascending.
  * vectors    out: count x k x n, one orthonormal eigenvector after the other, in the order of values; NULL =
  * eigenvalues

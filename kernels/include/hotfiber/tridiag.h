@@ -53,6 +53,25 @@ HOT_API hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_optio
                                    const float *diagonal, const float *off, size_t stride, float *values, size_t width,
                                    int64_t *found);
 
+/* Computes eigenvalues and eigenvectors: values and found are those of hot_tridiag_*, and all arguments mean the same.
+ *
+ * vectors    out: count x width x n, one orthonormal eigenvector after the other, in the order of values; NaN beyond
+ *            those found. A matrix with NaN or Inf, or (not observed so far) one for which the iteration did not
+ *            converge, has found = -1 and NaN in its values and vectors.
+ *
+ * ||V^T V - I|| / (n epsilon) is of order 1, and without tolerances ||T V - V D|| / (n epsilon ||T||), too. The vectors
+ * do not depend on the tolerances, and results not on the number of threads. Errors: as hot_tridiag_*;
+ * HOT_ERROR_ARGUMENT with arrays in device memory.
+ * Method, on the CPU: divide and conquer (LAPACK's dstedc), or implicit QL in builds without LAPACK; for less than a
+ * quarter of the eigenvalues and n above 64 inverse iteration, each vector orthogonalised against those with
+ * eigenvalues nearby, which takes memory for these vectors alone. */
+HOT_API hot_status hot_tridiag_vectors_f64(hot_context *context, const hot_tridiag_options *options, size_t n,
+                                           size_t count, const double *diagonal, const double *off, size_t stride,
+                                           double *values, double *vectors, size_t width, int64_t *found);
+HOT_API hot_status hot_tridiag_vectors_f32(hot_context *context, const hot_tridiag_options *options, size_t n,
+                                           size_t count, const float *diagonal, const float *off, size_t stride,
+                                           float *values, float *vectors, size_t width, int64_t *found);
+
 #ifdef __cplusplus
 }
 #endif

@@ -127,6 +127,34 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     >>> hotfiber.tridiag([2., 2, 2], [1., 1]).round(6)
     array([0.585786, 2.      , 3.414214])
     """
+    diagonal, padded = _tridiagonal(diagonal, off)
+    chosen, width = _tridiagonal_part(diagonal.shape[-1], index, interval, absolute, relative)
+    kind, n = np.dtype(diagonal.dtype), diagonal.shape[-1]
+    result, = outputs(out, (diagonal.shape[:-1] + (width,), kind), like=diagonal)
+    if overlaps([diagonal], [result]):
+        diagonal = diagonal.copy()
+    function = lib.hot_tridiag_f32 if kind == np.float32 else lib.hot_tridiag_f64
+    with Context(device, threads, seed, progress, diagonal) as context:
+        context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(diagonal.shape[:-1]),
+                               address(diagonal), address(padded), n, address(result.array), width, None))
+    return result.done()
+
+
+def tridiag_vectors(diagonal, off, *, index=None, interval=None, absolute=0.0, threads=0):
+    """Values as of `tridiag`, and vectors (..., n, k), of arrays in the host's memory."""
+    diagonal, padded = _tridiagonal(host("diagonal", diagonal), off)
+    chosen, width = _tridiagonal_part(diagonal.shape[-1], index, interval, absolute, 0)
+    n, batch = diagonal.shape[-1], diagonal.shape[:-1]
+    values, rows = np.empty(batch + (width,), diagonal.dtype), np.empty(batch + (width, n), diagonal.dtype)
+    function = lib.hot_tridiag_vectors_f32 if diagonal.dtype == np.float32 else lib.hot_tridiag_vectors_f64
+    with Context(threads=threads) as context:
+        context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(batch), address(diagonal),
+                               address(padded), n, address(values), address(rows), width, None))
+    return Heev(values, rows.swapaxes(-1, -2))
+
+
+def _tridiagonal(diagonal, off):
+    """Diagonal and off-diagonal in one type, both with n values a row."""
     there = is_there(diagonal)
     if there:
         diagonal = real("diagonal", diagonal, there=True)
@@ -147,6 +175,11 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     else:
         padded = np.zeros_like(diagonal)  # both have the stride of the diagonal
         padded[..., :max(n - 1, 0)] = off
+    return diagonal, padded
+
+
+def _tridiagonal_part(n, index, interval, absolute, relative):
+    """The library's options for these eigenvalues, and how many there may be."""
     part: dict[str, Any] = {}
     width = n
     if index is not None and interval is not None:
@@ -162,15 +195,7 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     elif interval is not None:
         low, high = interval
         part = {"range": c.HOT_TRIDIAG_VALUE, "low": low, "high": high}
-    chosen = options(c.hot_tridiag_options, absolute=absolute, relative=relative, **part)
-    result, = outputs(out, (diagonal.shape[:-1] + (width,), kind), like=diagonal)
-    if overlaps([diagonal], [result]):
-        diagonal = diagonal.copy()
-    function = lib.hot_tridiag_f32 if kind == np.float32 else lib.hot_tridiag_f64
-    with Context(device, threads, seed, progress, diagonal) as context:
-        context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(diagonal.shape[:-1]),
-                               address(diagonal), address(padded), n, address(result.array), width, None))
-    return result.done()
+    return options(c.hot_tridiag_options, absolute=absolute, relative=relative, **part), width
 
 
 def _operand(name, array, kind, letters):
