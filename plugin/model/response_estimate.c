@@ -202,7 +202,7 @@ static hot_status choose_all(hot_response_search *search, int check, float *work
     for (int round = 0; round < ROUNDS && status == HOT_OK && !same; round++) {
         status = choose(search, *response, work, tensors, &same);
         if (status == HOT_OK && check)
-            status = hot_response_check_chosen(search);
+            status = hot_response_check_chosen(search, same || round == ROUNDS - 1);
         if (status == HOT_OK && search->chosen == 0)
             break;
         hot_response_destroy(response);

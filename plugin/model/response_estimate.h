@@ -76,7 +76,8 @@ double hot_response_mean_b0(const hot_response_search *search, size_t candidate)
 /* Least squares for the zonal coefficients of every shell over the chosen candidates, each divided by its b=0 signal;
  * the result is in units of their mean b=0 signal. */
 hot_status hot_response_from_chosen(hot_response_search *search, hot_response **made);
-/* HOT_ERROR_DATA when one fibre hardly explains the signals of the chosen. */
-hot_status hot_response_check_chosen(const hot_response_search *search);
+/* HOT_ERROR_DATA when one fibre hardly explains the signals of the chosen. last: of the last round; before it the bound
+ * is lower. */
+hot_status hot_response_check_chosen(const hot_response_search *search, int last);
 
 #endif
