@@ -1,6 +1,7 @@
 """The kernels on arrays: results against NumPy, and every type, order, stride, shape and mistake."""
 import doctest
 import importlib
+import importlib.util
 import itertools
 
 import hotfiber
@@ -23,7 +24,7 @@ def aligned(a, b):
     return np.abs((a * b).sum(-1))
 
 
-for name in ("_tensors", "_matrices", "_fields", "_pipeline", "_deconvolution", "linalg"):
+for name in ("_tensors", "_matrices", "_fields", "_pipeline", "_deconvolution", "linalg", "fem"):
     done = doctest.testmod(importlib.import_module(f"hotfiber.{name}"))
     check(done.attempted > 1 and not done.failed, f"the examples of {name}: {done}")
 
@@ -206,6 +207,57 @@ for mode, spec in enumerate(("ijk,jr,kr->ir", "ijk,ir,kr->jr", "ijk,ir,jr->kr"))
     others = [factor for m, factor in enumerate(factors) if m != mode]
     given = [None if m == mode else factor for m, factor in enumerate(factors)]
     check(np.allclose(hotfiber.mttkrp(x, given, mode), np.einsum(spec, x, *others)), f"mttkrp {mode}")
+
+# A tensor kept for many products: the same bits; x may change; closed and refused.
+for kind in (np.float64, np.float32):
+    own = x.astype(kind)
+    kept = hotfiber.MttkrpTensor(own)
+    wanted = [hotfiber.mttkrp(own, factors, mode) for mode in range(3)]
+    own[:] = 7
+    for mode in (2, 0, 1, 2):
+        check(np.array_equal(kept.product(factors, mode), wanted[mode]), f"a kept tensor, {np.dtype(kind)}, {mode}")
+    place = np.empty(wanted[1].shape, kind)
+    check(kept.product(factors, 1, out=place) is place and np.array_equal(place, wanted[1]), "a kept tensor, out")
+    check(kept.shape == x.shape and kept.dtype == kind, "a kept tensor's shape")
+    kept.close()
+    kept.close()
+    raises(ValueError, "closed", kept.product, factors, 0)
+raises(hotfiber.DataError, "", hotfiber.MttkrpTensor, np.full((2, 2, 2), np.nan))
+raises(ValueError, "mode", hotfiber.MttkrpTensor(x).product, factors, 3)
+raises(ValueError, "factors", hotfiber.MttkrpTensor(x).product, [None, np.ones((6, 2)), np.ones((4, 2))], 0)
+
+# A start with weights: a decomposition goes on where it was.
+some = hotfiber.cpd(x, 3, iterations=5)
+further = hotfiber.cpd(x, 3, iterations=1, start=some)
+scaled = [some.factors.a * some.weights, some.factors.b, some.factors.c]
+check(np.array_equal(further.factors.b, hotfiber.cpd(x, 3, iterations=1, start=scaled).factors.b), "a Cpd as the start")
+check(further.fit >= some.fit - 1e-12, "a Cpd as the start: no worse")
+if importlib.util.find_spec("tensorly"):
+    import tensorly
+    parts = hotfiber.cpd(x, 3, start="hosvd", iterations=2000).to_tensorly()
+    check(np.allclose(tensorly.cp_to_tensor(parts), x, atol=1e-4 * np.abs(x).max()), "TensorLy's CPTensor")
+    check(np.allclose(hotfiber.cpd(x, 3, iterations=1, start=parts).fit, 1, atol=1e-4), "TensorLy's start")
+else:
+    print("no TensorLy: its CPTensor is not tested")
+
+# Three and more operands against numpy.einsum; batches, a result that is added to; an order that NumPy's optimum has.
+p, q, r = random.normal(size=(2, 9)), random.normal(size=(9, 8)), random.normal(size=(8, 3))
+for spec, arrays in (("ij,jk,kl->il", (p, q, r)), ("il,ij,jk->kl", (random.normal(size=(2, 5)), p, q)),
+                     ("i,j,k->ijk", (p[0], p[1], r[0])), ("ij,jk,k,ik->ij", (p, q, q[0], random.normal(size=(2, 8)))),
+                     ("ir,jr,kr->ijk", factors)):
+    check(np.allclose(hotfiber.contract(spec, *arrays), np.einsum(spec, *arrays)), f"contract {spec}")
+    single = [array.astype(np.float32) for array in arrays]
+    check(hotfiber.contract(spec, *single).dtype == np.float32 and
+          hotfiber.contract(spec, *single[:-1], arrays[-1]).dtype == np.float64, f"types of {spec}")
+many = random.normal(size=(4, 1, 9, 8)), random.normal(size=(5, 8, 3))
+place = np.ones((4, 5, 2, 3))
+hotfiber.contract("ij,jk,kl->il", p, *many, out=place, alpha=2, beta=3)
+check(np.allclose(place, 2 * np.einsum("ij,xyjk,ykl->xyil", p, many[0][:, [0] * 5], many[1]) + 3), "three, in batches")
+order = importlib.import_module("hotfiber._matrices")._order
+check(order(("ij", "jk", "kl"), ((),) * 3, "il", tuple({"i": 100, "j": 2, "k": 50, "l": 3}.items())) ==
+      (2 * 50 * 3 + 100 * 2 * 3, ((1, 2, "jl"),)), "the cheapest order")
+raises(ValueError, "3 operands", hotfiber.contract, "ij,jk->ik", p, q, r)
+raises(ValueError, "do not go together", hotfiber.contract, "ij,jk,kl->il", np.ones((2, 2, 9)), q, np.ones((3, 8, 3)))
 
 # Denoising keeps what is constant, and out and slices of arrays work.
 data = np.broadcast_to(np.arange(1., 9), (6, 6, 6, 8)) + random.normal(size=(6, 6, 6, 8)) * .1

@@ -186,7 +186,7 @@ with open("mypy.ini", "w", encoding="utf-8") as file:  # the package itself: not
                                          "disallow_untyped_decorators", "check_untyped_defs", "strict_equality")) +
                "implicit_reexport = True\n\n" +
                "".join(f"[mypy-{name}.*]\nignore_missing_imports = True\n"
-                       for name in ("dipy", "jax", "matplotlib", "nibabel", "torch")))
+                       for name in ("dipy", "jax", "matplotlib", "nibabel", "tensorly", "torch")))
 cache = os.path.join(os.environ["HOT_BUILD"], "tests-mypy")  # NumPy's types need not be read again: 5 of 6 s
 done = subprocess.run(["mypy", "--config-file", "mypy.ini", "--cache-dir", cache, "user/good.py", "user/bad.py",
                        *glob.glob(os.path.join(package, "*.py"))], stdout=subprocess.PIPE, text=True, check=False,

@@ -167,7 +167,7 @@ static hot_status solve_in_lanes(hot_context *context, const hot_heev_args *args
                 continue;
             variant->solve[args->is_complex != 0][args->f64 != 0](args, first, mine, failed);
             for (size_t i = first; i < first + lanes && i < args->count; i++) {
-                if (!hot_heev_finite(args, i))
+                if (failed[i - first] == 2)
                     hot_heev_refuse(args, i);
                 else if (failed[i - first])
                     solve_one(context, args, i, a, w, (double *)(void *)(w + n * sizeof(double)));

@@ -225,45 +225,49 @@ static MASK NAME(ql)(size_t n, REAL *d, REAL *e, REAL *cosine, REAL *sine, size_
     return failed;
 }
 
-/* The largest |entry| of the triangle of matrix `at`, as a power of two. */
-static int NAME(exponent)(const hot_heev_args *args, size_t at)
+/* The largest |entry| of the triangle of a matrix, as a power of two; *finite: whether there is neither NaN nor Inf.
+ * down, across: from row to row and from column to column. */
+static int NAME(exponent)(size_t n, const SCALAR *matrix, size_t down, size_t across, int *finite)
 {
-    SCALAR largest = 0;
+    SCALAR largest = 0, none = 0; /* none: 0 times every entry */
     int exponent = 0;
-    for (size_t j = 0; j < args->n; j++)
-        for (size_t i = j; i < args->n; i++)
+    for (size_t j = 0; j < n; j++) {
+        const SCALAR *number = matrix + j * (down + across);
+        for (size_t i = j; i < n; i++, number += down)
             for (size_t part = 0; part < (i == j ? 1 : PARTS); part++) {
-                const size_t place = hot_heev_place(args, at, i, j) * PARTS + part;
-                const SCALAR size = fabs(((const SCALAR *)args->matrices)[place]);
+                const SCALAR size = fabs(number[part]);
                 largest = size > largest ? size : largest;
+                none += size * 0;
             }
-    if (largest > 0)
-        frexp((double)largest, &exponent);
+    }
+    *finite = none == 0;
+    if (*finite && largest > 0)
+        exponent = exponent_of((double)largest);
     return exponent;
 }
 
 /* Matrices first ... of the call, as many as a vector has lanes. failed: one byte for each, 1 where the iteration did
- * not converge. memory: hot_heev_lanes_vectors(n, PARTS) vectors. */
+ * not converge, 2 where the matrix is not finite. memory: hot_heev_lanes_vectors(n, PARTS) vectors. */
 static void NAME(solve)(const hot_heev_args *args, size_t first, void *memory, uint8_t *failed)
 {
     const size_t n = args->n, numbers = n * n * PARTS, kept = args->kept;
     REAL *a = memory, *q = a + numbers, *d = q + numbers, *e = d + n, *tau = e + n, *cosine = tau + n;
     REAL *sine = cosine + n, *phase = sine + n, *w = phase + 2 * n;
-    int exponent[NAME(LANES)], order[HEEV_LANES_MANY_ROWS];
+    int exponent[NAME(LANES)], finite[NAME(LANES)], order[HEEV_LANES_MANY_ROWS];
+    const size_t down = (args->upper ? n : 1) * PARTS, across = (args->upper ? 1 : n) * PARTS;
     for (size_t lane = 0; lane < NAME(LANES); lane++) {
         const size_t at = first + lane < args->count ? first + lane : args->count - 1;
-        const int finite = hot_heev_finite(args, at);
-        exponent[lane] = finite ? NAME(exponent)(args, at) : 0;
-        const double half = ldexp(1, -exponent[lane] / 2), other = ldexp(1, -exponent[lane] - -exponent[lane] / 2);
-        for (size_t j = 0; j < n; j++)
-            for (size_t i = j; i < n; i++) {
-                const SCALAR *number = (const SCALAR *)args->matrices + hot_heev_place(args, at, i, j) * PARTS;
-                for (size_t part = 0; part < PARTS; part++) {
-                    const double sign = args->upper && part ? -1 : 1;
-                    ((SCALAR *)&a[(j * n + i) * PARTS + part])[lane] =
-                        finite ? (SCALAR)(sign * (double)number[part] * half * other) : 0;
-                }
-            }
+        const SCALAR *matrix = (const SCALAR *)args->matrices + at * numbers;
+        exponent[lane] = NAME(exponent)(n, matrix, down, across, &finite[lane]);
+        const double half = power_of_two(-exponent[lane] / 2);
+        const double other = power_of_two(-exponent[lane] - -exponent[lane] / 2), turned = args->upper ? -half : half;
+        for (size_t j = 0; j < n; j++) {
+            const SCALAR *number = matrix + j * (down + across);
+            SCALAR *to = (SCALAR *)&a[j * (n + 1) * PARTS] + lane;
+            for (size_t i = j; i < n; i++, number += down)
+                for (size_t part = 0; part < PARTS; part++, to += NAME(LANES))
+                    *to = finite[lane] ? (SCALAR)((double)number[part] * (part ? turned : half) * other) : 0;
+        }
     }
     NAME(tridiagonalise)(n, a, d, e, tau, phase, w);
     if (args->vectors)
@@ -274,11 +278,12 @@ static void NAME(solve)(const hot_heev_args *args, size_t first, void *memory, u
         double value[HEEV_LANES_MANY_ROWS];
         SCALAR *values = (SCALAR *)args->values + at * kept;
         SCALAR *vectors = args->vectors ? (SCALAR *)args->vectors + at * kept * n * PARTS : NULL;
-        failed[lane] = unsolved[lane] != 0;
+        failed[lane] = finite[lane] ? unsolved[lane] != 0 : 2;
         for (size_t k = 0; k < n; k++)
             value[k] = (double)d[k][lane];
         heev_order((int)n, value, order);
-        const double half = ldexp(1, exponent[lane] / 2), other = ldexp(1, exponent[lane] - exponent[lane] / 2);
+        const double half = power_of_two(exponent[lane] / 2);
+        const double other = power_of_two(exponent[lane] - exponent[lane] / 2);
         for (size_t k = 0; k < kept; k++) {
             const size_t from = (size_t)order[n - kept + k];
             values[k] = (SCALAR)(value[from] * half * other);

@@ -85,12 +85,13 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
     is_complex, single = native.kind == "c", native in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
-    # The library reads the lower triangle of columns that lie together. Where rows do, that is the upper triangle of
-    # the transposed, which is the conjugate.
+    # The library takes columns that lie together. Where rows do, that is the transposed matrix, which is the conjugate;
+    # its other triangle is meant.
+    by_columns = not upper if there else bool(matrices.swapaxes(-1, -2).flags.c_contiguous)
     if there:
-        matrices = matrices.packed("matrices", swapped=not upper)
+        matrices = matrices.packed("matrices", swapped=by_columns)
     else:
-        matrices = matrices if upper else matrices.swapaxes(-1, -2)
+        matrices = matrices.swapaxes(-1, -2) if by_columns else matrices
         matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
     batch, n = matrices.shape[:-2], matrices.shape[-1]
     kept = n if largest is None else count("largest", largest, min(n, 1), n)
@@ -98,7 +99,8 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
     if overlaps([matrices], [result]):
         matrices = matrices.copy()
     rows, = outputs(None, (batch + (kept, n), entry), like=matrices) if vectors else (None,)
-    chosen = options(c.hot_heev_options, largest=0 if kept == n else kept)
+    chosen = options(c.hot_heev_options, largest=0 if kept == n else kept,
+                     uplo=c.HOT_HEEV_UPPER if upper == by_columns else c.HOT_HEEV_LOWER)
     function = getattr(lib, f"hot_{'heev' if is_complex else 'syev'}_{'f32' if single else 'f64'}")
     with Context(device, threads, seed, progress, matrices) as context:
         context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(batch),
@@ -106,7 +108,7 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
     if rows is None:
         return HeevValues(result.done(), None)
     columns = rows.done().swapaxes(-1, -2)
-    return Heev(result.done(), columns.conj() if upper and is_complex else columns)
+    return Heev(result.done(), columns.conj() if is_complex and not by_columns else columns)
 
 
 def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | None = None,
@@ -262,15 +264,74 @@ def _terms(spec):
     return first, second, result, terms.encode()
 
 
-def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = None, alpha: float = 1.0,
-             beta: float = 0.0, device: str = "auto", threads: int = 0, seed: int = 0,
+@functools.lru_cache(256)
+def _order(terms, batches, result, sizes):
+    """The pairs that are contracted until two operands are left, each put to the end, with the fewest multiplications:
+    their number, and (i, j, letters that are kept) for each."""
+    letters = dict(sizes)
+
+    def cost(i, j):
+        batch = np.broadcast_shapes(batches[i], batches[j])
+        return math.prod(batch) * math.prod(letters[one] for one in {*terms[i], *terms[j]})
+    if len(terms) == 2:
+        return cost(0, 1), ()
+    best = None
+    for j in range(len(terms)):
+        for i in range(j):
+            rest = [k for k in range(len(terms)) if k not in (i, j)]
+            needed = set(result).union(*(terms[k] for k in rest))
+            kept = "".join(one for one in dict.fromkeys(terms[i] + terms[j]) if one in needed)
+            if len(kept) > c.HOT_CONTRACT_AXES:
+                continue
+            later = _order(tuple(terms[k] for k in rest) + (kept,), tuple(batches[k] for k in rest) +
+                           (np.broadcast_shapes(batches[i], batches[j]),), result, sizes)
+            if later and (best is None or cost(i, j) + later[0] < best[0]):
+                best = cost(i, j) + later[0], ((i, j, kept),) + later[1]
+    return best
+
+
+def _contract_all(spec, arrays, last, how):
+    """Contracts more than two arrays, pair by pair. last: further arguments of the last contraction."""
+    operands, arrow, result = spec.replace(" ", "").replace("...", "").partition("->")
+    terms = operands.split(",")
+    if not arrow or len(terms) != len(arrays):
+        raise ValueError(f"spec: {len(arrays)} operands and a result are needed, not {spec!r}")
+    if not any(map(is_there, arrays)):
+        arrays = [host("arrays", one) for one in arrays]
+        kind = np.float32 if all(one.dtype == np.float32 for one in arrays) else np.float64
+        arrays = [_operand("arrays", one, kind, letters) for one, letters in zip(arrays, terms)]
+    shapes = [tuple(one.shape) for one in arrays]
+    sizes: dict[str, int] = {}
+    for letters, shape in zip(terms, shapes):
+        sizes.update(zip(letters, shape[len(shape) - len(letters):]))
+    try:
+        found = _order(tuple(terms), tuple(shape[:len(shape) - len(letters)] for letters, shape in zip(terms, shapes)),
+                       result, tuple(sorted(sizes.items())))
+    except ValueError:
+        raise ValueError("arrays: batches of shape " + ", ".join(
+            str(shape[:len(shape) - len(letters)]) for letters, shape in zip(terms, shapes)) +
+            " do not go together") from None
+    if found is None:
+        raise ValueError(f"spec: each order of '{spec}' needs an intermediate result of more than "
+                         f"{c.HOT_CONTRACT_AXES} axes")
+    for i, j, kept in found[1]:
+        arrays.append(contract(f"{terms[i]},{terms[j]}->{kept}", arrays[i], arrays[j], **how))
+        terms.append(kept)
+        for used in (j, i):
+            del arrays[used], terms[used]
+    return contract(f"{terms[0]},{terms[1]}->{result}", *arrays, **last, **how)
+
+
+def contract(spec: str, a: ArrayLike, b: ArrayLike, *more: ArrayLike, out: np.ndarray | None = None,
+             alpha: float = 1.0, beta: float = 0.0, device: str = "auto", threads: int = 0, seed: int = 0,
              progress: Progress = None) -> np.ndarray:
-    """Contracts two arrays, alone or in a batch, as numpy.einsum does: C = alpha contraction(A, B) + beta C.
+    """Contracts arrays, alone or in a batch, as numpy.einsum does: C = alpha contraction(A, B) + beta C.
 
     spec: a letter for each axis of A, B and C, "ik,kj->ij". Letters that are only in A and B are summed over; each
         letter occurs at most once in an operand and in at least two of the three. At most 8 letters an operand.
     a, b: arrays with these axes last. Axes before them are the batch, broadcast as NumPy does ("..." may stand for
-        them in spec). Any real type and strides; computed in float32 where both are float32, else in float64.
+        them in spec). Any real type and strides; computed in float32 where all are float32, else in float64.
+    more: further arrays, "ij,jk,kl->il": pairs are contracted in the order with the fewest multiplications.
     out: an array for C; with beta other than 0 it is read too.
     device, threads, seed, progress: see `sshopm`.
 
@@ -278,6 +339,9 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
     >>> hotfiber.contract("ik,kj->ij", np.eye(2), np.arange(8.).reshape(2, 2, 2)).shape
     (2, 2, 2)
     """
+    if more:
+        return _contract_all(spec, [a, b, *more], {"out": out, "alpha": alpha, "beta": beta},
+                             {"device": device, "threads": threads, "seed": seed, "progress": progress})
     first, second, result_letters, terms = _terms(spec)
     if is_there(a) or is_there(b):
         if not (is_there(a) and is_there(b)):
@@ -341,6 +405,11 @@ class Cpd(NamedTuple):
     converged: bool  #: stopped by the tolerance
     congruence: float  #: the largest |cosine| between two terms; near 1 only their sum is meaningful
 
+    def to_tensorly(self) -> Any:
+        """The same as a CPTensor of TensorLy, with arrays of NumPy."""
+        from tensorly.cp_tensor import CPTensor  # only here: it is not needed otherwise
+        return CPTensor((self.weights, list(self.factors)))
+
 
 _ARITHMETIC = {"full": c.HOT_CPD_FULL, "tf32": c.HOT_CPD_TF32, "split": c.HOT_CPD_SPLIT}
 
@@ -374,7 +443,7 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     x: (I, J, K), any real type, finite; computed in float32 where it is float32, else in float64.
     rank: at least 1.
     iterations: at most so many; 0 = 500. tolerance: stop when the fit changes by less; 0 = 1e-10, float32 1e-6.
-    start: "random" (by seed), "hosvd", or three factors.
+    start: "random" (by seed), "hosvd", three factors, another Cpd or a CPTensor of TensorLy.
     non_negative: all factors >= 0.
     arithmetic: "full"; for float32 on a GPU also "tf32" and "split" (tensor cores, 11 and 22 bits).
     device, threads, seed, progress: see `sshopm`.
@@ -395,7 +464,9 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
         factors = [np.empty((length, rank), kind, order="F") for length in x.shape]
     else:
         chosen.start = c.HOT_CPD_GIVEN
-        factors = _factors(start, x.shape, rank, kind)
+        factors = _factors(getattr(start, "factors", start), x.shape, rank, kind)
+        if getattr(start, "weights", None) is not None:
+            factors[0] *= np.asarray(start.weights, kind)
     weights, report = np.empty(rank, kind), c.hot_cpd_report()
     function = lib.hot_cpd_f32 if kind == np.float32 else lib.hot_cpd_f64
     with Context(device, threads, seed, progress) as context:
@@ -421,15 +492,7 @@ def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arit
     array([ 6., 22.])
     """
     x = _third_order(x)
-    mode = choice("mode", mode, {0: 0, 1: 1, 2: 2})
-    if len(factors) != 3:
-        raise ValueError(f"factors: three are needed, not {len(factors)}")
-    shapes: list[Any] = [np.shape(factor) for m, factor in enumerate(factors) if m != mode]
-    rank = shapes[0][-1] if shapes[0] else 0
-    given = [np.zeros((length, rank)) if m == mode else factor
-             for m, (length, factor) in enumerate(zip(x.shape, factors))]
-    given = _factors(given, x.shape, rank, x.dtype)
-    made = np.empty((rank, x.shape[mode]), x.dtype).T
+    mode, rank, given, made = _mttkrp_arrays(x.shape, x.dtype, factors, mode)
     with Context(device, threads, seed, progress) as context:
         pointers = [address(one) for one in given]
         if x.dtype == np.float32:
@@ -439,8 +502,88 @@ def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arit
             status = lib.hot_mttkrp_f64(context.handle, mode + 1, *x.shape, rank, address(x), *pointers,
                                         address(made))
         context.check(status)
+    return _into(out, made)
+
+
+def _mttkrp_arrays(shape, kind, factors, mode):
+    """The mode as a number, the rank, three factors, and an array for the product."""
+    mode = choice("mode", mode, {0: 0, 1: 1, 2: 2})
+    if len(factors) != 3:
+        raise ValueError(f"factors: three are needed, not {len(factors)}")
+    shapes: list[Any] = [np.shape(factor) for m, factor in enumerate(factors) if m != mode]
+    rank = shapes[0][-1] if shapes[0] else 0
+    given = [np.zeros((length, rank)) if m == mode else factor
+             for m, (length, factor) in enumerate(zip(shape, factors))]
+    return mode, rank, _factors(given, shape, rank, kind), np.empty((rank, shape[mode]), kind).T
+
+
+def _into(out, made):
     if out is None:
         return made
     result, = outputs(out, (made.shape, made.dtype))
     result.array[...] = made
     return result.done()
+
+
+class MttkrpTensor:
+    """A tensor kept for many products `mttkrp`, for an algorithm of your own: copied to the device, checked and rounded
+    once.
+
+    x: (I, J, K), finite; float32 is kept in single precision, all else in double. May be changed afterwards.
+    arithmetic, device, threads: see `cpd`; all products are computed there.
+
+    Its memory is freed by `close`, at the end of a `with` block, or with the object. Several threads may use it.
+
+    >>> import hotfiber, numpy as np
+    >>> x, ones = np.arange(8.).reshape(2, 2, 2), np.ones((2, 1))
+    >>> with hotfiber.MttkrpTensor(x) as kept:
+    ...     kept.product([None, ones, ones], 0).ravel(), kept.product([ones, ones, None], 2).ravel()
+    (array([ 6., 22.]), array([12., 16.]))
+    """
+
+    def __init__(self, x: ArrayLike, *, arithmetic: Arithmetic = "full", device: str = "auto",
+                 threads: int = 0) -> None:
+        self._tensor = ctypes.c_void_p()
+        x = _third_order(x)
+        self.shape: tuple[int, ...] = x.shape  #: (I, J, K)
+        self.dtype: np.dtype = x.dtype  #: float32 or float64
+        self._how = device, threads
+        chosen = choice("arithmetic", arithmetic, _ARITHMETIC)
+        self._context = Context(device, threads)  # is there as long as the tensor
+        self._context.__enter__()
+        try:
+            arguments = *x.shape, address(x), ctypes.byref(self._tensor)
+            if x.dtype == np.float32:
+                status = lib.hot_mttkrp_tensor_create_f32(self._context.handle, chosen, *arguments)
+            else:
+                status = lib.hot_mttkrp_tensor_create_f64(self._context.handle, *arguments)
+            self._context.check(status)
+        except BaseException:
+            self._context.__exit__(None)
+            raise
+
+    def product(self, factors: Sequence[ArrayLike | None], mode: int, *, out: np.ndarray | None = None) -> np.ndarray:
+        """The same as `mttkrp(x, factors, mode)`."""
+        if not self._tensor:
+            raise ValueError("the tensor is closed")
+        mode, rank, given, made = _mttkrp_arrays(self.shape, self.dtype, factors, mode)
+        function = lib.hot_mttkrp_tensor_product_f32 if self.dtype == np.float32 else lib.hot_mttkrp_tensor_product_f64
+        with Context(*self._how) as context:
+            context.check(function(context.handle, self._tensor, mode + 1, rank, *(address(one) for one in given),
+                                   address(made)))
+        return _into(out, made)
+
+    def close(self) -> None:
+        """Frees its memory; products are not possible any more."""
+        if self._tensor:
+            lib.hot_mttkrp_tensor_destroy(ctypes.byref(self._tensor))
+            self._context.__exit__(None)
+
+    def __enter__(self) -> MttkrpTensor:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()

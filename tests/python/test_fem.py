@@ -1,0 +1,61 @@
+"""hotfiber.fem against the definition B^T D B by numpy.einsum and against integrals that are known."""
+import doctest
+
+import numpy as np
+
+from cli import check, end
+from hotfiber import fem
+
+random = np.random.default_rng(20261128)
+done = doctest.testmod(fem)
+check(done.attempted > 5 and not done.failed, f"the examples: {done}")
+
+# Gauss's rule is exact up to degree 2 points - 1, and the polynomials reproduce any of their degree.
+for dofs in (2, 3, 6, 16):
+    values, weights = fem.basis(dofs, dofs)
+    check(values.shape == (dofs, dofs) and weights.shape == (dofs,), f"shapes of {dofs}")
+    mass = np.einsum("q,qi,qj->ij", weights, values, values)
+    check(np.isclose(mass.sum(), 1) and np.allclose(values.sum(1), 1), f"a partition of one, {dofs}")
+# order 1: the mass matrix of the unit interval is [[1/3, 1/6], [1/6, 1/3]]
+values, weights = fem.basis(2, 2)
+line = np.array([[1 / 3, 1 / 6], [1 / 6, 1 / 3]])
+check(np.allclose(fem.mass_assemble(values, weights[:, None] * weights, dim=2), np.kron(line, line)), "the unit square")
+
+letters = {2: ("pi,qj,pq,pk,ql->ijkl", 2), 3: ("pi,qj,rk,pqr,pl,qm,rn->ijklmn", 3)}
+for dim, (spec, half) in letters.items():
+    for dofs, points, batch in ((2, 2, ()), (3, 4, (5,)), (4, 3, (2, 3)), (6, 7, (0,)), (1, 2, (2,))):
+        basis = random.normal(size=(points, dofs))
+        for kind, limit in ((np.float64, 1e-12), (np.float32, 1e-4)):
+            d = random.normal(size=batch + (points,) * dim).astype(kind)
+            v = random.normal(size=batch + (dofs,) * dim).astype(kind)
+            what = f"dim {dim}, {dofs} of {points}, {batch}, {np.dtype(kind).name}"
+            count = int(np.prod(batch))
+            exact = np.array([np.einsum(spec, *[basis] * dim, one, *[basis] * dim) for one in
+                              d.reshape((count,) + d.shape[len(batch):]).astype(float)])
+            exact = exact.reshape(batch + (dofs ** dim,) * 2)
+            matrices, u = fem.mass_assemble(basis, d, dim=dim), fem.mass_action(basis, d, v, dim=dim)
+            check(matrices.dtype == u.dtype == kind, f"{what}: types")
+            check(matrices.shape == exact.shape and u.shape == v.shape, f"{what}: shapes")
+            size = np.abs(exact).max(initial=1e-9)
+            check(np.abs(matrices - exact).max(initial=0) < limit * size, f"{what}: matrices")
+            applied = (exact @ v.reshape(batch + (dofs ** dim, 1)).astype(float)).reshape(v.shape)
+            check(np.abs(u - applied).max(initial=0) < 10 * limit * size * dofs ** dim, f"{what}: applied")
+            if batch:  # any memory order; results in the caller's array, also over an input
+                turned = np.asfortranarray(d)
+                check(np.array_equal(fem.mass_action(np.asfortranarray(basis), turned, v, dim=dim), u), f"{what}: order")
+                place = v.copy()
+                check(fem.mass_action(basis, d, place, dim=dim, out=place) is place, f"{what}: out")
+                check(np.array_equal(place, u), f"{what}: the values in out")
+for wrong, word in ((lambda: fem.mass_action(values, np.ones((3, 3)), np.ones((2, 2)), dim=2), "d:"),
+                    (lambda: fem.mass_action(values, np.ones((2, 2)), np.ones((3, 2)), dim=2), "v:"),
+                    (lambda: fem.mass_action(values, np.ones((5, 2, 2)), np.ones((4, 2, 2)), dim=2), "v:"),
+                    (lambda: fem.mass_assemble(values, np.ones((2, 2)), dim=4), "dim"),
+                    (lambda: fem.mass_assemble(np.ones((17, 2)), np.ones((17, 17)), dim=2), "basis"),
+                    (lambda: fem.basis(1, 3), "dofs"), (lambda: fem.basis(3, 17), "points")):
+    try:
+        wrong()
+    except ValueError as error:
+        check(word in str(error), f"'{word}' in '{error}'")
+    else:
+        check(False, f"{word}: a wrong argument is accepted")
+end()
