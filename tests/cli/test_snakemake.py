@@ -94,13 +94,31 @@ for name, script in (("sbatch", 'for script; do :; done\nsh "$script" >>sbatch.l
                      ("scontrol", 'test "$3" = 0 && echo JobState=COMPLETED || echo JobState=FAILED\n')):
     open(f"bin/{name}", "w").write("#!/bin/sh\n" + script)
     os.chmod(f"bin/{name}", 0o755)
+# What Slurm is told: in Snakemake 7 by arguments, later by the properties of the script.
+os.mkdir("slurm")
+open("slurm/sbatch", "w").write("#!/bin/sh\necho \"$@\"\n")
+os.chmod("slurm/sbatch", 0o755)
+open("job.sh", "w").write("#!/bin/sh\n# properties = " + json.dumps({
+    "type": "single", "rule": "part", "input": ['"rule": "no"'], "params": {"stage": f'$({TRAP})\n"threads": 7'},
+    "threads": 3, "resources": {"mem_mb": 500, "runtime": 20, "gpu": 1, "tmpdir": "/tmp"}}) + "\n")
+said = [subprocess.run([f"{workflow}/profiles/slurm/submit.sh", *words, "job.sh"], stdout=subprocess.PIPE, text=True,
+                       env={**os.environ, "PATH": os.path.abspath("slurm") + ":" + os.environ["PATH"]},
+                       check=False).stdout for words in (("part", "3", "500", "20", "1"), ())]
+check(said[0] == said[1] and "--gres=gpu:1 job.sh" in said[0] and "--mem=500 --time=20" in said[0], f"{said}")
+
+# Snakemake 7 reads a quoted value as YAML, with escapes; later versions take the quotes off and read what is left, so
+# that some texts have no spelling. Those come from a file.
+version = int(subprocess.run(["snakemake", "--version"], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout.split(".")[0])
 for profile, more in (("local", []), ("slurm", ["--until", "learn"])):
     out = f"{WILD}/{profile}{WILD}"
+    given = {"bids": wild, "out": out, "work": f"{WILD}/w{profile}{WILD}", "parts": 1,
+             "command": os.path.abspath("bin/hotfiber-bids")}
+    json.dump(given, open(f"{profile}.json", "w"))
+    options = ["--config", *(f"{key}={json.dumps(value)}" for key, value in given.items())] if version < 8 else \
+        ["--configfile", f"{profile}.json"]
     done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "--profile", f"{workflow}/profiles/{profile}",
-                           *more, "--latency-wait", "5", "--config", f"bids={json.dumps(wild)}",
-                           f"out={json.dumps(out)}",
-                           f"work={json.dumps(f'{WILD}/w{profile}{WILD}')}", "parts=1", # which is read as YAML
-                           f"command={os.path.abspath('bin/hotfiber-bids')}"], stdin=subprocess.DEVNULL,
+                           *more, "--latency-wait", "5", *options], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=500, check=False)
     check(done.returncode == 0, f"{profile}: {done.returncode} {done.stdout[-3000:]}")
     check(done.stdout.count("left out: ") >= 5, f"{profile}: bad names are listed: {done.stdout[:1000]}")
