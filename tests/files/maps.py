@@ -79,7 +79,7 @@ def nufo(tops, heights, lowest):
 run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "14,14,4", "-b", "1000,2500", "--snr", "25", "--seed", "3",
     "-o", "dwi.nii.gz", "--truth", "truth.nrrd", "--quiet")
 run(HOTFIBER, "run", "-i", "dwi.nii.gz", "-o", "out", "--outputs", "default,maps,tensors,peaks_fod", "--quiet")
-wanted = {m + ".nii.gz" for m in (*MAPS, "peaks", "peaks_fod", "dec", "nfibers")} | {
+wanted = {m + ".nii.gz" for m in (*MAPS, "peaks", "peaks_fod", "dec", "nfibers", "certainty")} | {
     "b0.nii.gz", "tensors.nrrd", "peaks.nrrd", "response.txt", "fibers.png", "report.json", "report.html"}
 check(set(os.listdir("out")) == wanted, f"files: {sorted(set(os.listdir('out')) ^ wanted)}")
 mask = load("out/mask.nii.gz") > 0
