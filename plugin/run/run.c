@@ -19,6 +19,7 @@
 #include "outputs.h"
 #include "parts.h"
 #include "resume.h"
+#include "view.h"
 
 /* Each of the names in a list with commas. */
 static hot_status check_responses(const hot_run_state *run)
@@ -130,6 +131,7 @@ static hot_status find(hot_run_state *run)
                                    .only_learn = run->inputs.options.learn != NULL, .user = run};
     hot_run_part_hook(run);
     hot_run_resume_hook(run);
+    hot_run_view_hook(run);
     return run->inputs.method->find_in_signals ? find_in_signals(run)
            : run->slabs.only_learn             ? HOT_OK
                                                : find_in_tensors(run);
@@ -216,6 +218,7 @@ hot_status hot_run_compute_state(hot_run_state *run)
         (status = hot_run_learned_step(run, "mask", hot_run_make_mask, hot_run_load_mask)) != HOT_OK ||
         (status = hot_run_learned_step(run, "gradients", check_data, hot_run_load_gradients)) != HOT_OK)
         return status;
+    hot_run_view_begin(run);
     hot_run_end_stage(run, HOT_STAGE_MASK);
 
     if ((status = hot_run_choose_order(run)) != HOT_OK || (status = hot_run_learned_check(run)) != HOT_OK ||
@@ -234,6 +237,7 @@ hot_status hot_run_compute_state(hot_run_state *run)
         return status;
     if (!in->options.parts)
         hot_run_filter_fibers(run);
+    hot_run_view_results(run);
     count_fibers(run);
     hot_run_end_stage(run, HOT_STAGE_FINDING);
     run->results.counts.seconds = hot_run_now() - run->began;
@@ -245,6 +249,7 @@ void hot_run_free(hot_run_state *run)
     hot_run_inputs *in = &run->inputs;
     hot_run_learned *learned = &run->learned;
     hot_run_results *results = &run->results;
+    hot_run_view_end(run);
     hot_folder_discard(run->context, &run->folder);
     hot_run_part_free(run);
     cJSON_Delete(in->description);

@@ -22,8 +22,8 @@ static void reset_view(hot_view_state *state)
     state->threshold = fresh.threshold; /* in units of the data */
 }
 
-/* Fits the state to a new scene. Volumes that it lacks are set to auto. */
-static hot_status fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene, hot_view_state *state)
+hot_status hot_scene_fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene,
+                               hot_view_state *state)
 {
     if (!is_same_grid(&old->grid, &scene->grid))
         reset_view(state);
@@ -47,7 +47,7 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
     const char *content = same && old->content[0] ? old->content : NULL;
     hot_status status = hot_scene_load_as(context, paths, count, mask, content, scene);
     if (status == HOT_OK)
-        status = fit_state(context, old, *scene, &fitted);
+        status = hot_scene_fit_state(context, old, *scene, &fitted);
     if (status != HOT_OK)
         hot_scene_destroy(scene);
     else
