@@ -2,6 +2,7 @@
  * without a window: arguments. test_live_window.py tests its window. */
 #include <hotfiber/view.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "scene/live.h"
@@ -150,45 +151,59 @@ static void tensors_arrive(hot_context *context)
     hot_live_destroy(&live);
 }
 
-enum { THREADS = 4, ROUNDS = 200 };
+enum { THREADS = 4, ROUNDS = 1000, SIDE = 96, SLICE = SIDE * SIDE }; /* large enough to be caught half copied */
 static hot_live *shared;
+static atomic_int putting;
 
 static void *put_all(void *user)
 {
-    static float peaks[THREADS][PLANE * WIDTH];
+    static float peaks[THREADS][SLICE][3];
     const size_t thread = *(const size_t *)user;
     for (int round = 1; round <= ROUNDS; round++) {
-        fill(peaks[thread], 1, (float)round);
-        hot_live_put(shared, HOT_LIVE_PEAKS, thread, 1, peaks[thread]);
+        for (int v = 0; v < SLICE; v++)
+            peaks[thread][v][0] = (float)round;
+        hot_live_put(shared, HOT_LIVE_PEAKS, thread, 1, peaks[thread][0]);
     }
+    atomic_fetch_sub(&putting, 1);
     return NULL;
+}
+
+static int is_torn(const float *slice)
+{
+    for (int v = 1; v < SLICE; v++)
+        if (slice[3 * v] != slice[0])
+            return 1;
+    return 0;
 }
 
 /* Several threads put slices while scenes are made: no slice is lost or torn. */
 static void threads(hot_context *context)
 {
     static const size_t numbers[THREADS] = {0, 1, 2, 3};
+    const hot_grid grid = scene_grid(SIDE, SIDE, THREADS);
     pthread_t thread[THREADS];
     hot_scene *scene = NULL;
     hot_view_state state;
+    int torn = 0;
     hot_view_state_default(&state);
-    shared = make(context, NULL);
-    hot_live_add(shared, HOT_LIVE_PEAKS, FIBERS, NULL);
+    CHECK(hot_live_create(context, &grid, NULL, &shared) == HOT_OK, "%s", hot_context_message(context));
+    hot_live_add(shared, HOT_LIVE_PEAKS, 1, NULL);
+    atomic_store(&putting, THREADS);
     for (int t = 0; t < THREADS; t++)
         if (pthread_create(&thread[t], NULL, put_all, (void *)(uintptr_t)&numbers[t]) != 0)
             abort();
-    for (int i = 0; i < 100; i++) {
+    while (atomic_load(&putting) > 0) {
         take(context, shared, &state, &scene);
         for (int slice = 0; slice < THREADS && scene; slice++)
-            for (int v = 1; v < PLANE; v++)
-                CHECK(scene->peaks[(slice * PLANE + v) * WIDTH] == scene->peaks[slice * PLANE * WIDTH], "a torn slice");
+            torn += is_torn(scene->peaks + slice * SLICE * 3);
     }
     for (int t = 0; t < THREADS; t++)
         pthread_join(thread[t], NULL);
     take(context, shared, &state, &scene);
-    for (int slice = 0; slice < NZ; slice++)
-        CHECK(scene->peaks[slice * PLANE * WIDTH] == (slice < THREADS ? ROUNDS : 0), "the last of slice %d: %g", slice,
-              (double)scene->peaks[slice * PLANE * WIDTH]);
+    CHECK(torn == 0, "%d torn slices", torn);
+    for (int slice = 0; slice < THREADS; slice++)
+        CHECK(scene->peaks[slice * SLICE * 3] == ROUNDS, "the last of slice %d: %g", slice,
+              (double)scene->peaks[slice * SLICE * 3]);
     hot_scene_destroy(&scene);
     hot_live_destroy(&shared);
 }

@@ -182,6 +182,15 @@ def test_run(screen):
     wait_window(screen)
     check(wait_for(lambda: fibres() > 500, "fibres of maxima"), "maxima: all at the end")
     close_window()
+    # Ctrl-C in a terminal goes to the group of both
+    data = os.path.join(os.environ["HOT_SOURCE"], "sample_data", "phantom.nhdr")
+    both = subprocess.Popen([HOTFIBER, "run", data, "-o", "stopped", "--threads", "1", "--view"], start_new_session=True,
+                            env=screen.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+    wait_window(screen)
+    os.killpg(both.pid, signal.SIGINT)
+    wait_for(lambda: both.poll() is not None and no_window(screen), "Ctrl-C ends both")
+    check(both.wait() in (0, 1), f"status {both.returncode}")
     # without the program
     os.makedirs("alone/libraries", exist_ok=True)
     shutil.copy(HOTFIBER, "alone/hotfiber")
