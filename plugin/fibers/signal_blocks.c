@@ -23,7 +23,8 @@ void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signa
 typedef struct at_once {
     const hot_signal_finder *finder;
     const hot_signal_part *part;
-    size_t room; /* voxels whose signals make room for the directions of all others; 0: freed */
+    const hot_signal_output *found;
+    size_t room; /* voxels whose signals make room for the directions of all others; 0: freed, or not to be */
 } at_once;
 
 /* Signals for the kernel's copies; none where the mask has no voxel. */
@@ -38,10 +39,12 @@ static void read_signals(void *user, size_t first, size_t count, float *rows)
     }
 }
 
-/* Frees signals once, as soon as that makes room for all remaining directions. */
+/* Reports fibres. Frees signals once, as soon as that makes room for all remaining directions. */
 static void note_used(void *user, size_t end)
 {
     at_once *job = user;
+    if (job->part->found)
+        job->part->found(job->part->user, job->found, job->finder->first + end);
     if (!job->part->used || job->room == 0 || end < job->room)
         return;
     job->part->used(job->part->user, job->finder->first + end);
@@ -90,9 +93,9 @@ static hot_status find_at_once(hot_signal_finder *f, const hot_signal_find_optio
 {
     const double signals = (double)(f->volumes * hot_sample_bytes(f->dwi->sample));
     const double directions = 3.0 * sizeof(float) * f->how.max_fibers, voxels = (double)(f->voxels - f->first);
-    at_once job = {f, part, (size_t)(voxels * directions / (directions + signals))};
-    const hot_signal_source source = {read_signals, reads_again(options) ? NULL : note_used, &job,
-                                      numbers_of(f->dwi)};
+    const size_t room = reads_again(options) ? 0 : (size_t)(voxels * directions / (directions + signals));
+    at_once job = {f, part, found, room};
+    const hot_signal_source source = {read_signals, room || part->found ? note_used : NULL, &job, numbers_of(f->dwi)};
     const hot_signal_result result = result_at(f, options, found, f->first);
     hot_context_free(f->context, f->signals);
     f->signals = NULL;
@@ -197,6 +200,8 @@ hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_output *found)
     hot_status status = HOT_OK;
     if (reads_itself(f, part, found->maps)) {
         status = find_at_once(f, options, found, part);
+        if (status == HOT_OK && part->found) /* several GPUs tell only that all is done */
+            part->found(part->user, found, f->voxels);
         return status == HOT_OK && part->save ? part->save(part->user, found, f->first, f->voxels - f->first) : status;
     }
     for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
@@ -205,6 +210,8 @@ hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_output *found)
         f->how.progress[1] = (double)(first + count) / (double)f->voxels;
         status = f->where == f->mask || memchr(f->where->bytes + first, 1, count)
             ? find_slab(f, options, found, part, first, count) : hot_context_check(f->context, "finding fibres");
+        if (status == HOT_OK && part->found)
+            part->found(part->user, found, first + count);
     }
     return status;
 }

@@ -46,6 +46,9 @@ typedef struct hot_signal_part {
     const hot_dwi *denoised;
     /* Called when all voxels before `end` are computed: nothing reads their signals any more. NULL = not wanted. */
     void (*used)(void *user, size_t end);
+    /* Called when all voxels before `end` have their fibres, whose lengths are still relative to the response. NULL =
+     * not wanted. */
+    void (*found)(void *user, const hot_signal_output *found, size_t end);
     void *user;
 } hot_signal_part;
 

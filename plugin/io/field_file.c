@@ -8,6 +8,7 @@
 #include "common/entry.h"
 #include "common/options.h"
 #include "dwi/frames.h"
+#include "field_stream.h"
 #include "image_content.h"
 #include "io/common/directions_check.h"
 #include "io/common/input.h"
@@ -126,6 +127,20 @@ static hot_status load_image(hot_context *context, hot_input *input, const char 
     return status;
 }
 
+/* An NRRD in memory, which may be freed, as what its image says. */
+static hot_status take_nrrd(hot_image *image, const char *path, Nrrd **nrrd, const hot_sh_reading *harmonics,
+                            hot_fiber_field **fibers, hot_tensor_field **tensors)
+{
+    const int turned = image->layout != HOT_LAYOUT_WORLD && image->layout != HOT_LAYOUT_UNKNOWN;
+    if (image->content == HOT_CONTENT_SH)
+        return hot_harmonics_load(image, harmonics, tensors);
+    if (image->content == HOT_CONTENT_TENSOR && turned)
+        return hot_tensors_image_load(image, tensors);
+    if (image->content == HOT_CONTENT_TENSOR)
+        return hot_nrrd_take_tensors(image->context, path, nrrd, tensors);
+    return hot_nrrd_take_directions(image->context, path, nrrd, fibers);
+}
+
 static hot_status load_nrrd(hot_context *context, hot_input *input, const char *as, int wanted,
                             const hot_sh_reading *harmonics, hot_fiber_field **fibers, hot_tensor_field **tensors)
 {
@@ -139,18 +154,52 @@ static hot_status load_nrrd(hot_context *context, hot_input *input, const char *
     if (status == HOT_OK)
         status = find_content(&image, as, wanted, (const hot_fiber_field *const *)fibers,
                               (const hot_tensor_field *const *)tensors);
-    const int turned = image.layout != HOT_LAYOUT_WORLD && image.layout != HOT_LAYOUT_UNKNOWN;
-    if (status == HOT_OK && image.content == HOT_CONTENT_SH)
-        status = hot_harmonics_load(&image, harmonics, tensors);
-    else if (status == HOT_OK && image.content == HOT_CONTENT_TENSOR && turned)
-        status = hot_tensors_image_load(&image, tensors);
-    else if (status == HOT_OK && image.content == HOT_CONTENT_TENSOR)
-        status = hot_nrrd_take_tensors(context, input->path, &nrrd, tensors);
-    else if (status == HOT_OK)
-        status = hot_nrrd_take_directions(context, input->path, &nrrd, fibers);
+    if (status == HOT_OK)
+        status = take_nrrd(&image, input->path, &nrrd, harmonics, fibers, tensors);
     image.data = NULL; /* the array's */
     hot_image_close(&image);
     hot_nrrd_free(context, nrrd);
+    return status;
+}
+
+static hot_status take_image(hot_image *image, hot_stream_field *field)
+{
+    hot_context *context = image->context;
+    const size_t voxels = hot_grid_voxels(&image->grid);
+    if (image->content == HOT_CONTENT_SH)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds spherical harmonics; `hotfiber peaks` finds "
+                                                           "their directions", image->name);
+    if (image->content == HOT_CONTENT_DWI || (image->values != 1 && image->values != 3))
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu values per voxel, and is neither directions, "
+                                "tensors, nor an image of 1 or 3", image->name, image->values);
+    field->image = hot_context_alloc(context, voxels, image->values * sizeof *field->image);
+    field->values = (int)image->values;
+    return field->image ? hot_image_values(image, 0, voxels, field->image) : HOT_ERROR_MEMORY;
+}
+
+hot_status hot_field_read_nrrd(hot_context *context, hot_input *input, const char *as, hot_stream_field *field)
+{
+    Nrrd *nrrd = NULL;
+    hot_image image = {0};
+    hot_status status = hot_nrrd_load_from(context, input->path, hot_input_take_file(input), &nrrd);
+    if (status == HOT_OK)
+        status = hot_nrrd_image(context, hot_input_name(input->path), nrrd, &image);
+    if (status == HOT_OK && !as && image.content == HOT_CONTENT_UNKNOWN && check_count(&image, HOT_TAKE_ANY) != HOT_OK)
+        image.content = HOT_CONTENT_MAP;
+    if (status == HOT_OK)
+        status = hot_image_find_content(&image, as, HOT_TAKE_ANY);
+    field->grid = image.grid;
+    if (status == HOT_OK && (image.content == HOT_CONTENT_PEAKS || image.content == HOT_CONTENT_TENSOR))
+        status = take_nrrd(&image, input->path, &nrrd, NULL, &field->fibers, &field->tensors);
+    else if (status == HOT_OK)
+        status = take_image(&image, field);
+    image.data = NULL; /* the array's */
+    hot_image_close(&image);
+    hot_nrrd_free(context, nrrd);
+    if (status == HOT_OK && field->fibers)
+        field->grid = field->fibers->grid;
+    if (status == HOT_OK && field->tensors)
+        field->grid = field->tensors->grid;
     return status;
 }
 

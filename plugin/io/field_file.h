@@ -27,6 +27,13 @@ hot_status hot_run_folder_map(hot_context *context, const char *folder, const ch
 /* Sets the certainty of directions from their run's folder, if it has certainty.nii.gz. */
 hot_status hot_run_folder_certainty(hot_context *context, const char *folder, hot_fiber_field *fibers);
 
+/* The NRRD of an input, whose file is taken over, as directions, tensors or an image (field_stream.h). The
+ * caller frees the field, also after a failure. */
+struct hot_input;
+struct hot_stream_field;
+hot_status hot_field_read_nrrd(hot_context *context, struct hot_input *input, const char *as,
+                               struct hot_stream_field *field);
+
 /* Harmonics of an image that is open (sh_file.c). */
 hot_status hot_harmonics_load(hot_image *image, const hot_sh_reading *how, hot_tensor_field **field);
 /* The line about a number of values that no harmonics have. */

@@ -41,7 +41,7 @@ typedef struct hot_module_values {
     const char *dwi, *mask, *bval, *bvec, *grad, *response, *gm_response, *csf_response;
     const char *fibers, *dec, *peaks, *nfibers, *tissues, *tensors, *report;
     const char *model, *constraint, *kernel, *known_b0, *weights, *order, *method, *shift, *noise_model, *device;
-    int denoise, force_table, positive, normalise, max_fibers, starts, threads, AllowInMemoryTransfer;
+    int view, denoise, force_table, positive, normalise, max_fibers, starts, threads, AllowInMemoryTransfer;
     double regularise, threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;
 

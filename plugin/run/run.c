@@ -20,6 +20,7 @@
 #include "outputs.h"
 #include "parts.h"
 #include "resume.h"
+#include "view.h"
 
 /* Voxels of a mask in which cones are found for the sake of pictures. They take fits from a GPU's memory, which in
  * large data costs more than all else; on a CPU it is 2 % (28 November 2026). */
@@ -139,6 +140,7 @@ static hot_status find(hot_run_state *run)
                                    .only_learn = run->inputs.options.learn != NULL, .user = run};
     hot_run_part_hook(run);
     hot_run_resume_hook(run);
+    hot_run_view_hook(run);
     return run->inputs.method->find_in_signals ? find_in_signals(run)
            : run->slabs.only_learn             ? HOT_OK
                                                : find_in_tensors(run);
@@ -242,6 +244,7 @@ hot_status hot_run_compute_state(hot_run_state *run)
         (status = hot_run_learned_step(run, "mask", hot_run_make_mask, hot_run_load_mask)) != HOT_OK ||
         (status = hot_run_learned_step(run, "gradients", check_data, hot_run_load_gradients)) != HOT_OK)
         return status;
+    hot_run_view_begin(run);
     hot_run_end_stage(run, HOT_STAGE_MASK);
 
     if ((status = hot_run_choose_order(run)) != HOT_OK || (status = hot_run_learned_check(run)) != HOT_OK ||
@@ -262,6 +265,7 @@ hot_status hot_run_compute_state(hot_run_state *run)
         return status;
     if (!in->options.parts && (status = judge_fibers(run)) != HOT_OK)
         return status;
+    hot_run_view_results(run);
     count_fibers(run);
     hot_run_end_stage(run, HOT_STAGE_FINDING);
     run->results.counts.seconds = hot_run_now() - run->began;
@@ -273,6 +277,7 @@ void hot_run_free(hot_run_state *run)
     hot_run_inputs *in = &run->inputs;
     hot_run_learned *learned = &run->learned;
     hot_run_results *results = &run->results;
+    hot_run_view_end(run);
     hot_folder_discard(run->context, &run->folder);
     hot_run_part_free(run);
     cJSON_Delete(in->description);

@@ -14,6 +14,7 @@ typedef enum hot_run_stage {
 } hot_run_stage;
 
 typedef struct hot_run_resume hot_run_resume;
+typedef struct hot_run_view hot_run_view;
 
 /* Inputs: the caller's options with their defaults filled in, the data, and values derived from these. */
 typedef struct hot_run_inputs {
@@ -85,6 +86,7 @@ typedef struct hot_run_state {
     int part_number, part_count; /* of a merge: the part that is open, and how many there are */
     size_t part_left;       /* rows of it that were not loaded yet */
     hot_run_resume *resume; /* NULL unless options.resume */
+    hot_run_view *view;     /* NULL unless options.view */
     cJSON *log;   /* what the run has said, for the report */
     int log_lost; /* a line of that was lost for want of memory */
     hot_run_stage stage; /* the one that is at work */

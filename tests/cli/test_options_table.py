@@ -110,7 +110,7 @@ CHANGES = {
     "no_report": ("signal", None, None), "force": ("signal", None, None),
     "memory": ("signal", "300M", None), "threads": ("signal", 2, None), "quiet": ("signal", None, None),
     "confine": ("signal", None, None), "force_table": ("signal", None, None),
-    "progress": ("signal", "none", None), "resume": None, "help": None, "i": None, "o": None,
+    "progress": ("signal", "none", None), "resume": None, "view": None, "help": None, "i": None, "o": None,
 }
 model = json.load(open("model.json"))
 model["signal"]["sigma"] *= 1.0000001

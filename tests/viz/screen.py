@@ -100,14 +100,14 @@ class Screen:
 class Viewer:
     """hotfiber-view in a window on a screen."""
 
-    def __init__(self, screen, *arguments, panel="off"):
+    def __init__(self, screen, *arguments, panel="off", stdin=subprocess.DEVNULL):
         self.screen = screen
         folder = tempfile.mkdtemp(prefix="viewer", dir=".")
         self.dump_file, self.out_file = os.path.join(folder, "state"), os.path.join(folder, "out")
         self.out, self.err = open(self.out_file, "wb"), open(self.out_file + ".err", "wb")
         self.process = subprocess.Popen([VIEWER, *map(str, arguments), "--panel", panel, "--dump_state",
                                          self.dump_file],
-                                        env=screen.environment, stdin=subprocess.DEVNULL, stdout=self.out,
+                                        env=screen.environment, stdin=stdin, stdout=self.out,
                                         stderr=self.err)
         wait_for(lambda: self.process.poll() is not None or self.state().get("pictures", "0") != "0",
                  "the first picture")

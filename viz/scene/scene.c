@@ -496,7 +496,7 @@ const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 
 
 /* Computes the radii, the typical sizes and the volumes derived from the fields. The quantile must not be higher: in
  * real data a tenth of the voxels are noise with large radii, which would shrink all other glyphs to dots. */
-static hot_status measure(hot_context *context, hot_scene *scene)
+static hot_status measure(hot_context *context, hot_scene *scene, const float *radius)
 {
     static const double TYPICAL_QUANTILE = 0.75;
     double result[2];
@@ -505,7 +505,10 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         scene->radius = hot_context_alloc(context, scene->voxels, sizeof *scene->radius);
         if (!scene->radius)
             return HOT_ERROR_MEMORY;
-        status = scene->device_tensors
+        if (radius)
+            memcpy(scene->radius, radius, scene->voxels * sizeof *radius);
+        else
+            status = scene->device_tensors
                      ? device_radii(context, scene)
                      : hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
         const hot_view_volume radii = {.components = 1, .values = scene->radius};
@@ -558,7 +561,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
         made->high[d] = (int)made->grid.size[d] - 1;
     }
     if (status == HOT_OK)
-        status = measure(context, made);
+        status = measure(context, made, parts->radius);
     if (status != HOT_OK)
         hot_scene_destroy(&made);
     *scene = made;

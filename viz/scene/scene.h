@@ -99,6 +99,7 @@ typedef struct hot_scene_parts {
     int order;
     const float *tensors;
     const float *device_tensors; /* in CUDA memory, instead of tensors */
+    const float *radius;         /* of hot_glyph_radii for the tensors, copied; NULL = computed here */
     int max_fibers;
     const float *peaks;
     const uint8_t *counts;

@@ -22,8 +22,7 @@ static void reset_view(hot_view_state *state)
     state->threshold = fresh.threshold; /* in units of the data */
 }
 
-/* Fits the state to a new scene. Volumes that it lacks are set to auto. */
-static hot_status fit_state(hot_context *context, const hot_scene *old, hot_scene *scene, hot_view_state *state)
+hot_status hot_scene_fit_state(hot_context *context, const hot_scene *old, hot_scene *scene, hot_view_state *state)
 {
     if (!is_same_grid(&old->grid, &scene->grid))
         reset_view(state);
@@ -57,7 +56,7 @@ static hot_status open_paths(hot_context *context, const hot_scene *old, const c
                                        same && old->frame[0] ? old->frame : NULL};
     hot_status status = hot_scene_load_with(context, paths, count, &reading, scene);
     if (status == HOT_OK)
-        status = fit_state(context, old, *scene, &fitted);
+        status = hot_scene_fit_state(context, old, *scene, &fitted);
     if (status != HOT_OK)
         hot_scene_destroy(scene);
     else

@@ -16,4 +16,7 @@ hot_status hot_scene_reload(hot_context *context, const hot_scene *old, const ch
 hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, const char *mask,
                                   const char *const *paths, int count, hot_view_state *state, hot_scene **scene);
 
+/* Fits the state to a new scene. Volumes that it lacks are set to auto. Errors: those of hot_view_state_resolve. */
+hot_status hot_scene_fit_state(hot_context *context, const hot_scene *old, hot_scene *scene, hot_view_state *state);
+
 #endif

@@ -1,8 +1,10 @@
 /* hotfiber-view: displays fields in a window, or draws pictures of them. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -13,25 +15,27 @@
 #include "io/common/paths.h"
 #include "render/picture.h"
 #include "scene/state_file.h"
+#include "stream_view.h"
 #ifdef HOT_HAVE_GLFW
 #include "window.h"
 #elif defined HOT_WINDOW_PROGRAM
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <unistd.h>
 #endif
 
 static const cli_command command = {
     "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
     "FILE is the directory of a `hotfiber run`, tensors, spherical harmonics (an fODF), directions (NRRD, NIfTI, MIF, "
     "a fixel directory, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or behind the "
-    "glyphs. Diffusion data are shown a volume at a time. Every setting of the view is an option; in the window, H "
-    "lists keys and mouse.\n\n"
+    "glyphs. Diffusion data are shown a volume at a time. With - NRRDs are read from standard input, one after another, "
+    "and drawn as they arrive; one of fewer slices replaces those of the first. Every setting of the view is an option; "
+    "in the window, H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view out --overlay fa,opacity=0.5 --overlay other_peaks.nii.gz,color=sky\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
+    "  hotfiber peaks -i tensors.nrrd | hotfiber view -\n"
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
     HOT_SCENE_PATHS};
 
@@ -41,7 +45,7 @@ enum { MAX_SETTINGS = 48 };
 struct view_options {
     const char *screenshot, *size, *mask, *dump, *as, *basis, *frame, *state;
     cli_texts overlays;
-    int turntable, samples, bench, frames, order, cube, dpi;
+    int turntable, samples, bench, frames, order, cube, dpi, detach;
     size_t glyphs;
     int width, height;
 };
@@ -149,6 +153,78 @@ static hot_status open_elsewhere(hot_context *context, char **argv)
 }
 #endif
 
+/* ---- --detach --------------------------------------------------------------------------------------------- */
+
+static int opened_pipe = -1; /* what the process in front waits for; -1 = none waits */
+
+/* A second process shows the window; the first waits until that is open, or has failed and said why. */
+static void detach(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends) != 0)
+        return;
+    const pid_t child = fork();
+    if (child > 0) {
+        close(ends[1]);
+        _exit(read(ends[0], &byte, 1) == 1 ? HOT_EXIT_DONE : HOT_EXIT_FAILED);
+    }
+    close(ends[0]);
+    opened_pipe = ends[1];
+}
+
+#ifdef HOT_HAVE_GLFW
+static void tell_opened(void *user)
+{
+    (void)user;
+    if (opened_pipe >= 0 && write(opened_pipe, "", 1) == 1)
+        close(opened_pipe);
+    opened_pipe = -1;
+}
+
+static hot_status open_window(hot_context *context, hot_scene **scene, hot_view_state *state,
+                              const struct view_options *options, hot_live *live)
+{
+    return hot_window_run(context, scene, state,
+                          &(const hot_window_options){.width = options->width,
+                                                      .height = options->height,
+                                                      .mask = options->mask,
+                                                      .picked = print_voxel,
+                                                      .dump = options->dump,
+                                                      .opened = tell_opened,
+                                                      .live = live});
+}
+#else
+static hot_status open_window(hot_context *context, hot_scene **scene, hot_view_state *state,
+                              const struct view_options *options, hot_live *live)
+{
+    (void)scene, (void)state, (void)options, (void)live;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and cannot open windows; "
+                                                       "--screenshot FILE.png draws a picture");
+}
+#endif
+
+/* The fields of standard input; a picture is drawn when all are there. */
+static hot_status show_stream(hot_context *context, hot_view_state *state, const struct view_options *options)
+{
+    const hot_context_options settings = {.size = sizeof settings, .stop = cli_stop};
+    hot_stream_view *stream = NULL;
+    hot_scene *scene = NULL;
+    hot_status status = hot_stream_view_open(context, &settings, options->as, &stream);
+    if (status == HOT_OK && options->screenshot)
+        status = hot_stream_view_finish(context, stream);
+    if (status == HOT_OK)
+        status = hot_live_take(hot_stream_view_live(stream), context, NULL, state, &scene);
+    if (status == HOT_OK && options->screenshot)
+        status = hot_view_state_check(context, scene, state);
+    if (status == HOT_OK)
+        status = options->screenshot ? save_pictures(context, scene, state, options)
+                                     : open_window(context, &scene, state, options, hot_stream_view_live(stream));
+    hot_scene_destroy(&scene);
+    hot_stream_view_close(&stream);
+    return status;
+}
+
 /* ---- The command ------------------------------------------------------------------------------------------ */
 
 static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state,
@@ -176,17 +252,7 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
     else if (status == HOT_OK && options->screenshot)
         status = save_pictures(context, scene, state, options);
     else if (status == HOT_OK)
-#ifdef HOT_HAVE_GLFW
-        status = hot_window_run(context, &scene, state,
-                                &(const hot_window_options){.width = options->width,
-                                                            .height = options->height,
-                                                            .mask = options->mask,
-                                                            .picked = print_voxel,
-                                                            .dump = options->dump});
-#else
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and cannot open "
-                                                             "windows; --screenshot FILE.png draws a picture");
-#endif
+        status = open_window(context, &scene, state, options, NULL);
     hot_scene_destroy(&scene);
     return status;
 }
@@ -202,7 +268,7 @@ int main(int argc, char **argv)
 #endif
     struct view_options options = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
     const char *texts[MAX_SETTINGS] = {NULL};
-    cli_option table[MAX_SETTINGS + 20] = {
+    cli_option table[MAX_SETTINGS + 21] = {
         {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
@@ -237,6 +303,8 @@ int main(int argc, char **argv)
         {"state", CLI_TEXT, &options.state, "FILE",
          "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
          0},
+        {"detach", CLI_FLAG, &options.detach, NULL,
+         "window: return as soon as it is open; it stays", 0, 0},
         {"dump_state", CLI_TEXT, &options.dump, "FILE",
          "window: write all settings to this file after every picture", 0, 0},
     };
@@ -282,9 +350,21 @@ int main(int argc, char **argv)
         return cli_refuse(&command, &common,
                           "give a directory of `hotfiber run`, or a file of tensors, directions, streamlines or an "
                           "image");
+    for (int a = 0; a < common.argument_count; a++)
+        if (strcmp(common.arguments[a], "-") == 0 && (common.argument_count > 1 || options.mask || options.bench))
+            return cli_refuse(&command, &common, "- is a stream of all that is shown: no file, --mask or --bench goes "
+                                                 "with it");
+    if (options.detach && (options.screenshot || options.bench))
+        return cli_refuse(&command, &common, "--detach is for windows");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
     if (!options.screenshot && !options.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));
 #endif
-    return cli_finish(&command, &common, show(common.context, &common, &state, &options));
+    if (options.detach)
+        detach();
+    const int streams = common.argument_count == 1 && strcmp(common.arguments[0], "-") == 0;
+    if (streams)
+        signal(SIGPIPE, SIG_IGN); /* whoever has started the window may be gone when a voxel is clicked */
+    return cli_finish(&command, &common, streams ? show_stream(common.context, &state, &options)
+                                                 : show(common.context, &common, &state, &options));
 }

@@ -3,13 +3,15 @@
 
 #include "common/options.h"
 #include "render/picture.h"
+#include "common/arguments.h"
 #include "common/entry.h"
 #include "scene/scene.h"
+#include "show.h"
 #ifdef HOT_HAVE_GLFW
 #include "window.h"
 #endif
 
-static hot_status parse_settings(hot_context *context, const char *const *settings, hot_view_state *state)
+hot_status hot_view_parse_settings(hot_context *context, const char *const *settings, hot_view_state *state)
 {
     for (; settings && settings[0]; settings += 2) {
         if (!settings[1])
@@ -21,6 +23,23 @@ static hot_status parse_settings(hot_context *context, const char *const *settin
     return HOT_OK;
 }
 
+hot_status hot_view_read_arguments(hot_context *context, const hot_view_fields *fields,
+                                   const hot_view_options *options, hot_view_fields *shown, hot_view_options *own)
+{
+    hot_status status = hot_options_read(context, "hot_view_fields", fields, shown);
+    if (status == HOT_OK)
+        status = hot_options_read(context, "hot_view_options", options, own);
+    if (status != HOT_OK)
+        return status;
+    if (own->width < 0 || own->height < 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, own->width < 0 ? "width" : "height",
+                                          "%d x %d pixels; must be positive, or 0 for 1024 x 768", own->width,
+                                          own->height);
+    own->width = own->width ? own->width : 1024;
+    own->height = own->height ? own->height : 768;
+    return HOT_OK;
+}
+
 hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, const hot_view_options *options)
 {
     HOT_ENTRY(context);
@@ -29,20 +48,11 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
     hot_view_state state;
     hot_view_fields shown = HOT_VIEW_FIELDS_INIT;
     hot_view_options own = HOT_VIEW_OPTIONS_INIT;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
-    if (!fields)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "fields", "it is NULL");
-    hot_status status = hot_options_read(context, "hot_view_fields", fields, &shown);
-    if (status == HOT_OK)
-        status = hot_options_read(context, "hot_view_options", options, &own);
+    HOT_NEED(context, fields);
+    hot_status status = hot_view_read_arguments(context, fields, options, &shown, &own);
     if (status != HOT_OK)
         return status;
-    if (own.width < 0 || own.height < 0)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, own.width < 0 ? "width" : "height",
-                                          "%d x %d pixels; must be positive, or 0 for 1024 x 768", own.width,
-                                          own.height);
-    const int width = own.width ? own.width : 1024, height = own.height ? own.height : 768;
+    const int width = own.width, height = own.height;
     hot_view_state_default(&state);
     if (own.screenshot) {
         state.show_crosshair = 0;
@@ -50,7 +60,7 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
     }
     status = hot_scene_from_fields(context, &shown, &scene);
     if (status == HOT_OK)
-        status = parse_settings(context, own.settings, &state);
+        status = hot_view_parse_settings(context, own.settings, &state);
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)

@@ -5,50 +5,24 @@
 
 #include <GLFW/glfw3.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "input/input.h"
-#include "overlay/overlay.h"
 #include "scene/pick.h"
 #include "scene/scene_open.h"
 #include "scene/state_file.h"
-#include "controls.h"
-#include "render/backdrop.h"
 #include "render/picture.h"
-#include "window_dump.h"
 #include "window_keys.h"
+#include "window_private.h"
 #include "window_system.h"
 
 static const double WATCH_SECONDS = 0.5;  /* interval between checks of the files */
-static const double SIGNAL_SECONDS = 0.1; /* and between checks whether the context is cancelled */
+const double hot_window_wait = 0.1;
 
-typedef struct window {
-    hot_context *context;
-    hot_scene **scene;
-    hot_view_state *state;
-    const hot_window_options *options;
-    GLFWwindow *handle;
-    hot_renderer *renderer;
-    hot_overlay *overlay;
-    hot_controls *controls;  /* NULL: this build has no panel */
-    hot_controls_frame panel;
-    hot_backdrop backdrop;   /* the picture, drawn when it changes */
-    int samples, frames;     /* per pixel; frames that the panel still needs to settle */
-    char under_pointer[256], said[600];
-    hot_input input;
-    double pointer[2];      /* pixels, at the last move event; negative: none yet */
-    double ratio;           /* pixel_ratio as set by the user, without the content scale */
-    int redraw;             /* 1: the picture is out of date */
-    int pick_reported;          /* a voxel was clicked before */
-    GLFWcursor *cursor;
-    int windowed[4];        /* position and size before full screen */
-    double check_at;        /* time of the next check of the files */
-    double retry_seconds;        /* seconds until unreadable files are tried again */
-    int changed;            /* 1: the last check found a change */
-    hot_status status;      /* anything but HOT_OK ends the loop */
-    hot_window_dump dump;
-} window;
+typedef struct hot_window window;
+
+static atomic_flag in_use = ATOMIC_FLAG_INIT; /* GLFW has one state for the process */
 
 /* ---- Requests of events --------------------------------------------------------------------------------- */
 
@@ -75,7 +49,7 @@ static void show_error(window *view)
 static void reload(window *view)
 {
     hot_scene *scene;
-    if (hot_scene_reload(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK)
+    if (hot_scene_reload(view->context, *view->scene, view->options.mask, view->state, &scene) == HOT_OK)
         set_scene(view, scene);
     else
         show_error(view);
@@ -95,7 +69,7 @@ static void watch_files(window *view)
         view->retry_seconds = WATCH_SECONDS;
     } else if (!view->changed) {
         view->changed = 1;
-    } else if (hot_scene_reload(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK) {
+    } else if (hot_scene_reload(view->context, *view->scene, view->options.mask, view->state, &scene) == HOT_OK) {
         set_scene(view, scene);
         view->changed = 0;
     } else {
@@ -104,19 +78,18 @@ static void watch_files(window *view)
     }
 }
 
-static void toggle_full_screen(window *view)
+/* Shows what was put into the live scene. Drawing and this take at most half of the time. */
+static void take_live(window *view)
 {
-    int *place = view->windowed;
-    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
-    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
-    if (glfwGetWindowMonitor(view->handle)) {
-        glfwSetWindowMonitor(view->handle, NULL, place[0], place[1], place[2], place[3], GLFW_DONT_CARE);
-    } else if (mode) {
-        glfwGetWindowPos(view->handle, &place[0], &place[1]);
-        glfwGetWindowSize(view->handle, &place[2], &place[3]);
-        glfwSetWindowMonitor(view->handle, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
-    }
-    view->redraw = 1;
+    const double now = glfwGetTime();
+    hot_scene *scene;
+    if (!view->live || now < view->take_at)
+        return;
+    if (hot_live_take(view->live, view->context, *view->scene, view->state, &scene) != HOT_OK)
+        show_error(view);
+    else if (scene)
+        set_scene(view, scene);
+    view->take_at = now + 2 * (glfwGetTime() - now) + view->drawing;
 }
 
 static void report_pick(window *view)
@@ -127,10 +100,10 @@ static void report_pick(window *view)
     view->pick_reported = 1;
     view->redraw = 1;
     view->dump.picks++;
-    if (!view->options->picked)
+    if (!view->options.picked)
         return;
     if (hot_pick_describe(*view->scene, view->state->voxel, &text) == HOT_OK)
-        view->options->picked(view->options->user, text);
+        view->options.picked(view->options.user, text);
     else
         show_error(view);
     hot_context_free((*view->scene)->context, text);
@@ -146,7 +119,7 @@ static void handle_requests(window *view, unsigned requests)
     if (requests & HOT_REQUEST_RELOAD)
         reload(view);
     if (requests & HOT_REQUEST_FULL_SCREEN)
-        toggle_full_screen(view);
+        hot_window_toggle_full_screen(view->handle, view->windowed), view->redraw = 1;
     if (requests & HOT_REQUEST_QUIT)
         glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
 }
@@ -232,7 +205,7 @@ static hot_status load_state(window *view)
 static hot_status copy_command(window *view)
 {
     char *text = NULL;
-    const hot_status status = hot_view_command_line(*view->scene, view->state, view->options->mask, &text);
+    const hot_status status = hot_view_command_line(*view->scene, view->state, view->options.mask, &text);
     if (status == HOT_OK)
         glfwSetClipboardString(view->handle, text);
     hot_context_free((*view->scene)->context, text);
@@ -329,22 +302,10 @@ static void on_character(GLFWwindow *handle, unsigned int code)
         handle_requests(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
 }
 
-/* Converts window units to framebuffer pixels; they differ on some systems. */
-static void to_pixels(GLFWwindow *handle, double *x, double *y)
-{
-    int width, height, pixels_x, pixels_y;
-    glfwGetWindowSize(handle, &width, &height);
-    glfwGetFramebufferSize(handle, &pixels_x, &pixels_y);
-    if (width > 0 && height > 0) {
-        *x *= (double)pixels_x / width;
-        *y *= (double)pixels_y / height;
-    }
-}
-
 static void on_move(GLFWwindow *handle, double x, double y)
 {
     window *view = glfwGetWindowUserPointer(handle);
-    to_pixels(handle, &x, &y);
+    hot_window_to_pixels(handle, &x, &y);
     const int was_over = is_over_panel(view);
     view->pointer[0] = x;
     view->pointer[1] = y;
@@ -376,7 +337,7 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
      * and a drag would begin at its end. */
     if (view->pointer[0] < 0) {
         glfwGetCursorPos(handle, &view->pointer[0], &view->pointer[1]);
-        to_pixels(handle, &view->pointer[0], &view->pointer[1]);
+        hot_window_to_pixels(handle, &view->pointer[0], &view->pointer[1]);
     }
     unsigned requests = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
     requests |= hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
@@ -403,11 +364,13 @@ static void on_drop(GLFWwindow *handle, int count, const char **paths)
     window *view = glfwGetWindowUserPointer(handle);
     hot_scene *scene;
     view->dump.events++;
-    if (hot_scene_open_dropped(view->context, *view->scene, view->options->mask, paths, count, view->state, &scene) ==
-        HOT_OK)
+    if (hot_scene_open_dropped(view->context, *view->scene, view->options.mask, paths, count, view->state, &scene) ==
+        HOT_OK) {
         set_scene(view, scene);
-    else
+        view->live = NULL;
+    } else {
         show_error(view);
+    }
 }
 
 static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer(handle))->redraw = 1; }
@@ -476,6 +439,8 @@ static void draw(window *view)
         view->redraw = view->frames = 0;
         return;
     }
+    const double began = glfwGetTime();
+    const int pictures = view->redraw;
     if (view->redraw)
         draw_picture(view);
     if (view->status != HOT_OK)
@@ -488,6 +453,8 @@ static void draw(window *view)
         view->frames = 0;
     }
     glfwSwapBuffers(view->handle);
+    if (pictures)
+        view->drawing = glfwGetTime() - began;
 }
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
@@ -502,7 +469,7 @@ static hot_status fail_without_window(hot_context *context, const char *what)
 
 static hot_status open_window(window *view)
 {
-    const hot_window_options *options = view->options;
+    const hot_window_options *options = &view->options;
     char title[300];
     float scale_x, scale_y;
     snprintf(title, sizeof title, "%s – hotfiber", (*view->scene)->title);
@@ -544,56 +511,98 @@ static hot_status open_window(window *view)
     return HOT_OK;
 }
 
+hot_status hot_window_create(hot_context *context, hot_scene **scene, hot_view_state *state,
+                             const hot_window_options *options, hot_window **made)
+{
+    *made = NULL;
+    if (atomic_flag_test_and_set(&in_use))
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "a window is open; a process has one at a time");
+    window *view = hot_context_calloc(context, 1, sizeof *view);
+    if (!view) {
+        atomic_flag_clear(&in_use);
+        return HOT_ERROR_MEMORY;
+    }
+    *view = (window){.context = context, .scene = scene, .state = state, .options = *options, .live = options->live,
+                     .ratio = state->pixel_ratio, .redraw = 1, .retry_seconds = WATCH_SECONDS,
+                     .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
+    *made = view;
+    snprintf(view->panel.picture, sizeof view->panel.picture, "picture.png");
+    snprintf(view->panel.file, sizeof view->panel.file, "view.txt");
+    view->panel.width = options->width;
+    view->panel.height = options->height;
+    hot_window_avoid_wayland();
+    hot_status status = glfwInit() ? HOT_OK : fail_without_window(context, "no display to open a window on");
+    if (status == HOT_OK)
+        status = open_window(view);
+    if (status == HOT_OK)
+        status = hot_renderer_create(context, &view->renderer);
+    if (status == HOT_OK)
+        status = hot_overlay_create(context, &view->overlay);
+    if (status == HOT_OK) {
+        view->cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
+        glfwSetCursor(view->handle, view->cursor);
+        if (options->opened)
+            options->opened(options->user);
+    } else {
+        hot_window_destroy(made);
+    }
+    return status;
+}
+
+hot_status hot_window_step(hot_window *view, double seconds, int *open)
+{
+    *open = 0;
+    if (view->redraw || view->frames)
+        draw(view);
+    hot_status status = view->status;
+    if (status == HOT_OK && view->options.dump)
+        status = hot_window_dump_write(view->context, view->options.dump, &view->dump, *view->scene, view->state,
+                                       &view->input, view->controls);
+    if (view->redraw || view->frames || !(seconds > 0))
+        glfwPollEvents();
+    else
+        glfwWaitEventsTimeout(seconds);
+    if (status == HOT_OK)
+        status = hot_context_check(view->context, "showing the window"); /* Ctrl-C, SIGTERM */
+    if (status != HOT_OK)
+        return status;
+    watch_files(view);
+    take_live(view);
+    *open = !glfwWindowShouldClose(view->handle);
+    return HOT_OK;
+}
+
+void hot_window_destroy(hot_window **gone)
+{
+    window *view = gone ? *gone : NULL;
+    if (!view)
+        return;
+    hot_controls_destroy(view->controls);
+    if (view->handle)
+        hot_backdrop_free(&view->backdrop);
+    if (view->renderer)
+        hot_renderer_destroy(&view->renderer);
+    hot_overlay_destroy(&view->overlay);
+    if (view->cursor)
+        glfwDestroyCursor(view->cursor);
+    if (view->handle)
+        glfwDestroyWindow(view->handle);
+    glfwTerminate();
+    view->state->pixel_ratio = view->ratio;
+    view->state->show_hint = 0;
+    hot_context_free(view->context, view);
+    *gone = NULL;
+    atomic_flag_clear(&in_use);
+}
+
 hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
                           const hot_window_options *options)
 {
-    window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
-                   .redraw = 1, .retry_seconds = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
-    snprintf(view.panel.picture, sizeof view.panel.picture, "picture.png");
-    snprintf(view.panel.file, sizeof view.panel.file, "view.txt");
-    view.panel.width = options->width;
-    view.panel.height = options->height;
-    hot_window_avoid_wayland();
-    if (!glfwInit())
-        return fail_without_window(context, "no display to open a window on");
-    hot_status status = open_window(&view);
-    if (status == HOT_OK)
-        status = hot_renderer_create(context, &view.renderer);
-    if (status == HOT_OK)
-        status = hot_overlay_create(context, &view.overlay);
-    if (status == HOT_OK) {
-        view.cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
-        glfwSetCursor(view.handle, view.cursor);
-    }
-    while (status == HOT_OK && !glfwWindowShouldClose(view.handle)) {
-        if (view.redraw || view.frames)
-            draw(&view);
-        status = view.status;
-        if (status == HOT_OK && options->dump)
-            status = hot_window_dump_write(context, options->dump, &view.dump, *scene, state, &view.input,
-                                           view.controls);
-        if (view.redraw || view.frames)
-            glfwPollEvents();
-        else
-            glfwWaitEventsTimeout(SIGNAL_SECONDS);
-        if (status != HOT_OK)
-            break;
-        status = hot_context_check(context, "showing the window"); /* Ctrl-C, SIGTERM */
-        if (status == HOT_OK)
-            watch_files(&view);
-    }
-    hot_controls_destroy(view.controls);
-    if (view.handle)
-        hot_backdrop_free(&view.backdrop);
-    if (view.renderer)
-        hot_renderer_destroy(&view.renderer);
-    hot_overlay_destroy(&view.overlay);
-    if (view.cursor)
-        glfwDestroyCursor(view.cursor);
-    if (view.handle)
-        glfwDestroyWindow(view.handle);
-    glfwTerminate();
-    state->pixel_ratio = view.ratio;
-    state->show_hint = 0;
+    hot_window *view = NULL;
+    int open = 1;
+    hot_status status = hot_window_create(context, scene, state, options, &view);
+    while (status == HOT_OK && open)
+        status = hot_window_step(view, hot_window_wait, &open);
+    hot_window_destroy(&view);
     return status;
 }

@@ -35,3 +35,27 @@ void hot_window_avoid_wayland(void)
     if ((major > 3 || (major == 3 && minor >= 4)) && !(place && place[0] == '/'))
         glfwInitHint(0x00050003, 0x00060004);
 }
+
+void hot_window_toggle_full_screen(GLFWwindow *handle, int place[4])
+{
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    if (glfwGetWindowMonitor(handle)) {
+        glfwSetWindowMonitor(handle, NULL, place[0], place[1], place[2], place[3], GLFW_DONT_CARE);
+    } else if (mode) {
+        glfwGetWindowPos(handle, &place[0], &place[1]);
+        glfwGetWindowSize(handle, &place[2], &place[3]);
+        glfwSetWindowMonitor(handle, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    }
+}
+
+void hot_window_to_pixels(GLFWwindow *handle, double *x, double *y)
+{
+    int width, height, pixels_x, pixels_y;
+    glfwGetWindowSize(handle, &width, &height);
+    glfwGetFramebufferSize(handle, &pixels_x, &pixels_y);
+    if (width > 0 && height > 0) {
+        *x *= (double)pixels_x / width;
+        *y *= (double)pixels_y / height;
+    }
+}

@@ -11,4 +11,9 @@ void hot_window_set_icon(GLFWwindow *handle);
  * XDG_RUNTIME_DIR. */
 void hot_window_avoid_wayland(void);
 
+/* Enters or leaves full screen; place: position and size before, kept by the caller. */
+void hot_window_toggle_full_screen(GLFWwindow *window, int place[4]);
+/* Converts window units to framebuffer pixels; they differ on some systems. */
+void hot_window_to_pixels(GLFWwindow *window, double *x, double *y);
+
 #endif

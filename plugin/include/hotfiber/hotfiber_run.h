@@ -59,6 +59,11 @@ typedef struct hot_run_options {
      * or more is below min_probability (0 to 1), or where its cone (hot_signal_maps.cone) is wider than max_cone
      * degrees; 0 = none is. Samples of the posterior and the probabilities that are written stay. */
     double min_probability, max_cone;
+    /* 1: starts the program hotfiber-view, which shows the mean b=0 image, and the fibres of each slice once they are
+     * found (method signal; those of other methods when all are found). Its window stays after the call. Results are
+     * the same, and closing the window changes nothing. Without the program or a display a warning is logged, and the
+     * call continues. Folders of the program: that of the running one, bin/ near the library, and those of PATH */
+    int view;
 } hot_run_options;
 #define HOT_RUN_OPTIONS_INIT HOT_SIZED(hot_run_options)
 

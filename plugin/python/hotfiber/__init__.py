@@ -11,6 +11,7 @@ from ._deconvolution import Deconvolution, deconvolve
 from ._fields import Dwi, Fibers, Response, TensorField
 from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, FormatError, HotfiberWarning,
                        OutOfMemory, command, version)
+from ._live import LiveView
 from ._matrices import (Cpd, CpdFactors, Heev, HeevValues, MttkrpTensor, contract, cpd, einsum, heev, mttkrp,
                         tridiag)
 from ._pipeline import Denoised, Image, denoise, export, fibers, fit, load, peaks
@@ -20,7 +21,7 @@ from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigen
 __version__ = version()
 __all__ = ["ArgumentError", "Cpd", "CpdFactors", "DataError", "Deconvolution", "Denoised", "DeviceError", "Directions",
            "Dwi", "Eigenpairs", "Error", "Fibers", "FileError", "FormatError", "Heev", "HeevValues", "HotfiberWarning",
-           "Image", "Lowrank", "MttkrpTensor", "OutOfMemory", "Response", "Sshopm", "TensorField", "command",
-           "contract", "cpd", "deconvolve", "denoise", "directions", "eigenpairs", "einsum", "export", "fibers", "fit",
+           "Image", "LiveView", "Lowrank", "MttkrpTensor", "OutOfMemory", "Response", "Sshopm", "TensorField",
+           "command", "contract", "cpd", "deconvolve", "denoise", "directions", "eigenpairs", "einsum", "export", "fibers", "fit",
            "forms", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm", "tridiag", "values", "version",
            "view"]

@@ -233,7 +233,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            weighted: bool = True, estimate_s0: bool = False, constraint: Constraint = "nonnegative",
            kernel: Kernel = "rank1", normalise: bool = False, cones: bool = False, samples: int = 0,
            min_probability: float = 0, max_cone: float = 0, force_table: bool = False,
-           frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           view: bool = False, frame: Frame | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
@@ -256,16 +256,19 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     min_probability, max_cone: of signal: leave a fibre out where the probability of so many fibres or more is below the
         first, or where its 95 % cone is wider than the second (degrees, 0 = any).
     force_table: whether to use gradients in another order than the volumes, or of other volumes; else DataError.
+    view: whether to open a window that shows each slice once it is found; it stays after the call.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
     Returns Fibers.
     """
+    if view:
+        use_fonts()
     dwi = _data(data, gradients, affine, frame)
     fitting = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel, normalise)
     looking = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift)
     signal = struct(c.hot_signal_find_options, samples=samples, keep_cones=bool(cones),
                     noise_model=choice("noise_model", noise_model, _NOISE))
-    options = struct(c.hot_run_options, denoise=bool(denoise), force_table=bool(force_table),
+    options = struct(c.hot_run_options, denoise=bool(denoise), force_table=bool(force_table), view=bool(view),
                      min_probability=float(min_probability), max_cone=float(max_cone),
                      fit=ctypes.addressof(fitting),
                      peaks=ctypes.addressof(looking), signal=ctypes.addressof(signal))

@@ -115,15 +115,17 @@ def _letters(affine, axis):
     return ends if affine[world, axis] > 0 else ends[::-1]
 
 
-def view(*results: Any, wait: bool = True, **options: Any) -> Any:
+def view(*results: Any, wait: bool = True, block: bool = True, **options: Any) -> Any:
     """Opens the viewer (`hotfiber view`) on results, or draws a picture with it.
 
     results: Fibers, TensorFields, and paths of further files.
     wait: until its window is closed. Else the files it reads are left to the folder of temporary files.
+    block: False = returns a LiveView at once, whose update(...) shows new slices while they are computed: results are
+        Fibers or a TensorField, also of zeros, and images (x, y, z) on its grid.
     options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal"). For
         the content of an ambiguous file: as_="peaks".
-    Returns the process. Pictures need EGL; windows need X or XWayland, and OpenGL 3.3. Raises Error that says what is
-    missing.
+    Returns the process, or a LiveView. Pictures need EGL; windows need X or XWayland, and OpenGL 3.3. Raises Error that
+    says what is missing.
     """
     import shutil
     import subprocess
@@ -132,6 +134,10 @@ def view(*results: Any, wait: bool = True, **options: Any) -> Any:
     from ._fields import TensorField
     from ._pipeline import export
 
+    if not block:
+        from ._live import LiveView
+
+        return LiveView(results, options)
     use_fonts()
     folder = tempfile.mkdtemp(prefix="hotfiber-view-")
     try:

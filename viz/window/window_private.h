@@ -1,0 +1,42 @@
+/* The window's state, for window*.c. */
+#ifndef HOT_VIZ_WINDOW_PRIVATE_H
+#define HOT_VIZ_WINDOW_PRIVATE_H
+
+#include "input/input.h"
+#include "overlay/overlay.h"
+#include "controls.h"
+#include "render/backdrop.h"
+#include "window.h"
+#include "window_dump.h"
+
+struct hot_window {
+    hot_context *context;
+    hot_scene **scene;
+    hot_view_state *state;
+    hot_window_options options;
+    GLFWwindow *handle;
+    hot_renderer *renderer;
+    hot_overlay *overlay;
+    hot_controls *controls;  /* NULL: this build has no panel */
+    hot_controls_frame panel;
+    hot_backdrop backdrop;   /* the picture, drawn when it changes */
+    int samples, frames;     /* per pixel; frames that the panel still needs to settle */
+    char under_pointer[256], said[600];
+    hot_input input;
+    double pointer[2];      /* pixels, at the last move event; negative: none yet */
+    double ratio;           /* pixel_ratio as set by the user, without the content scale */
+    int redraw;             /* 1: the picture is out of date */
+    int pick_reported;          /* a voxel was clicked before */
+    GLFWcursor *cursor;
+    int windowed[4];        /* position and size before full screen */
+    double check_at;        /* time of the next check of the files */
+    double retry_seconds;        /* seconds until unreadable files are tried again */
+    int changed;            /* 1: the last check found a change */
+    hot_live *live;         /* NULL: the scene does not change by itself, or other files were dropped on it */
+    double take_at;         /* time of the next look at it */
+    double drawing;         /* seconds that the last picture took */
+    hot_status status;      /* anything but HOT_OK ends the loop */
+    hot_window_dump dump;
+};
+
+#endif
