@@ -179,6 +179,11 @@ void cli_suggest_file(const cli_option *options, const cli_common *common, hot_s
     text[0] = '\0';
     if (!path || (status != HOT_ERROR_FILE && status != HOT_ERROR_FORMAT))
         return;
+    char quoted[PATH_MAX];
+    struct stat about;
+    snprintf(quoted, sizeof quoted, "'%s'", cli_shown(path));
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && !strstr(hot_context_message(common->context), quoted))
+        return; /* it speaks of a file within */
     if (access(path, F_OK) == 0) {
         snprintf(text, size, "%s", advice(path, hot_context_message(common->context)));
         return;

@@ -215,6 +215,8 @@ wide = np.zeros((*SIZE, 66), "f4")
 wide[..., 0] = 1
 wide[..., 3] = -.2
 nibabel.Nifti1Image(wide, AFFINE).to_filename("wide.nii.gz")
+refused("--basis", "fourth.nrrd", "--basis", "tournier07")
+refused("--frame", "peaks.nii.gz", "--as", "peaks", "--frame", "bvec")
 refused("lmax 10", "wide.nii.gz", "--as", "sh")
 refused("plain argument", "fourth.nrrd", "--overlay", "tensors.nrrd")
 end()

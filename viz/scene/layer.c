@@ -131,13 +131,13 @@ hot_status hot_layer_parse(hot_context *context, const char *text, hot_view_laye
     for (const char *at = text + length; *at;) {
         char value[64];
         const size_t name = word_length(at + 1);
-        const char *from = at + 1 + name + 1;
-        const size_t size = strcspn(from, ",");
         const int key = find_key(at + 1, name);
         if (!name || key < 0)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--overlay %s: there is no '%.*s'; there are opacity, "
                                     "colormap, min, max, threshold, blend, outline, visible, color and as", made.source,
                                     (int)strcspn(at + 1, ",="), at + 1);
+        const char *from = at + 1 + name + 1;
+        const size_t size = strcspn(from, ",");
         snprintf(value, sizeof value, "%.*s", (int)(size < sizeof value ? size : sizeof value - 1), from);
         if (!set(&made, key, value))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--overlay %s: %s is %s, not '%s'", made.source,

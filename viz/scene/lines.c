@@ -104,6 +104,7 @@ static int is_shown(const hot_scene *scene, const hot_view_state *state, const h
            (!hot_scene_voxel_at(scene, ras, voxel) && scene->mask[hot_scene_index(scene, voxel)]);
 }
 
+/* items: NULL = they are only counted. */
 static void add_layer(const hot_scene *scene, const hot_view_state *state, const hot_view_layer *layer,
                       const hot_lines *lines, const cut *within, hot_stick_item *items, size_t *count)
 {
@@ -112,7 +113,10 @@ static void add_layer(const hot_scene *scene, const hot_view_state *state, const
         const double ras[3] = {(double)line->center[0], (double)line->center[1], (double)line->center[2]};
         if (!is_within(within, ras) || !is_shown(scene, state, layer, line, ras))
             continue;
-        hot_stick_item *item = &items[(*count)++];
+        const size_t place = (*count)++;
+        if (!items)
+            continue;
+        hot_stick_item *item = &items[place];
         const double mm = mm_per_unit(lines, state, line);
         const double half[3] = {(double)line->half[0], (double)line->half[1], (double)line->half[2]};
         const int constant = layer->color_set ? layer->constant : line->largest > 0;
@@ -132,20 +136,15 @@ hot_status hot_line_list_make(hot_context *context, const hot_scene *scene, cons
                               const hot_viewport *viewport, hot_stick_item **items, size_t *count)
 {
     const cut within = make_cut(scene, state, viewport);
-    size_t capacity = 0;
-    *count = 0;
     *items = NULL;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 2; pass++) { /* whole tractograms have far more lines than a slice */
+        *count = 0;
         for (int n = 0; n < state->layers; n++) {
             const hot_lines *lines = hot_scene_layer_lines(scene, &state->layer[n]);
-            if (!lines || !state->layer[n].visible)
-                continue;
-            if (pass)
+            if (lines && state->layer[n].visible)
                 add_layer(scene, state, &state->layer[n], lines, &within, *items, count);
-            else
-                capacity += lines->count;
         }
-        if (pass == 0 && !(*items = hot_context_alloc(context, capacity, sizeof **items)))
+        if (pass == 0 && !(*items = hot_context_alloc(context, *count, sizeof **items)))
             return HOT_ERROR_MEMORY;
     }
     return HOT_OK;

@@ -24,6 +24,7 @@ struct inputs {
     const char *run;                     /* a directory of `hotfiber run` */
     const char *tracks;                  /* streamlines; NULL = none */
     const hot_scene_reading *reading;
+    int harmonics;                       /* 1: a file holds spherical harmonics */
     int image_order;                     /* 1: of .mif files: voxels as MRtrix counts them */
 };
 
@@ -99,6 +100,7 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
     if (strncmp(held, "tensor", 6) == 0 || strcmp(held, "sh") == 0) {
         const hot_sh_options harmonics = {.size = sizeof harmonics, .basis = inputs->reading->basis,
                                           .frame = inputs->reading->frame, .content = "sh"};
+        inputs->harmonics |= held[0] == 's';
         status = held[0] == 's' ? hot_tensor_field_load_sh(context, path, &harmonics, &tensors)
                                 : hot_tensor_field_load_as(context, path, content, &tensors);
         if (status == HOT_OK && hot_tensor_field_order(tensors) > MAX_ORDER) {
@@ -380,6 +382,10 @@ static hot_status read_inputs(hot_context *context, struct inputs *inputs, const
         status = hot_fixels_named(paths[p]) ? read_fixels(context, inputs, paths[p])
                  : is_folder(paths[p])      ? read_run(context, inputs, paths[p])
                                             : read_file(context, inputs, paths[p], content);
+    const hot_scene_reading *reading = inputs->reading;
+    if (status == HOT_OK && !inputs->harmonics && (reading->basis || reading->frame))
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s: no file holds spherical harmonics",
+                                  reading->basis ? "basis" : "frame");
     inputs->image_order = status == HOT_OK && is_image_order(inputs, paths, count);
     if (inputs->image_order)
         status = reorder_fields(context, inputs);
