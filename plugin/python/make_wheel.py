@@ -52,6 +52,11 @@ def finish(wheel, made):
         for library in glob.glob("hotfiber.libs/*"):
             if patchelf("--print-rpath", library).strip():
                 patchelf("--force-rpath", "--set-rpath", "$ORIGIN", library)
+        # fontconfig reads the system's templates, for their descriptions alone, and warns of what later versions added.
+        for library in glob.glob("hotfiber.libs/libfontconfig*"):
+            path = pathlib.Path(library)
+            path.write_bytes(path.read_bytes().replace(b"/usr/share/fontconfig/conf.avail\0",
+                                                       b"/not/there/fontconfig/conf.avail\0"))
         window = "hotfiber/bin/hotfiber-view-window"
         if not os.path.exists(window):
             print("make_wheel.py: no window in this wheel's viewer (libepoxy-dev libegl-dev libglfw3-dev)")

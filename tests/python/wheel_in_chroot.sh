@@ -40,7 +40,8 @@ setpriv --reuid=65534 --regid=65534 --clear-groups sh -eu <<'USER'
 python3 -m venv venv
 venv/bin/pip install --quiet --no-index --find-links wheels hotfiber
 venv/bin/hotfiber --version
-venv/bin/hotfiber run -i wheels/phantom.nhdr -o out --quiet
+venv/bin/hotfiber run -i wheels/phantom.nhdr -o out --quiet 2>errors || { cat errors; exit 1; }
+[ ! -s errors ] || { echo "not so: nothing on standard error, but: $(cat errors)"; exit 1; }
 venv/bin/python -m hotfiber info -i wheels/phantom.nhdr | head -n 3
 ls out
 [ -s out/fibers.png ] && [ -s out/report.html ] || { echo "not so: a picture and a page"; exit 1; }
