@@ -101,7 +101,8 @@ static void show_version(void)
 {
     printf("hotfiber %s\n", hot_version());
     printf("compiler     %s\n", __VERSION__);
-    printf("built for    %s%s\n", HOTFIBER_SYSTEM, HOTFIBER_WITH_CUDA ? ", CUDA" : ", no CUDA");
+    printf("built for    %s%s%s\n", HOTFIBER_SYSTEM, HOTFIBER_WITH_CUDA ? ", CUDA" : ", no CUDA",
+           hot_export_format_find("pam5", NULL) ? "" : ", no .pam5 (HDF5)");
     printf("instructions %s (this machine's best)\n", hot_cpu_level_name(hot_cpu_best()));
     printf("libraries    Teem %s, zlib %s\n", hot_library_teem(), hot_library_zlib());
 }

@@ -1,6 +1,7 @@
 """Builds a self-contained wheel of this checkout: it includes every library but those of glibc and C++'s run time. The
 program that opens the viewer's windows links to the system's libX11, as OpenGL's drivers do: a copy in the wheel would
-make two in a process.
+make two in a process. The wheel starts with glibc 2.28 or later if it was built where glibc is 2.31 (Debian 11:
+cmake/wheel.sh), because old_libm.py takes older versions of five functions.
 
     python plugin/python/make_wheel.py [FOLDER [OPTION...]]       # default: dist; options for pip wheel
 
@@ -18,6 +19,8 @@ from auditwheel import policy
 from auditwheel.main import main
 from auditwheel.wheeltools import InWheelCtx
 
+from old_libm import copy_libraries, is_elf, use_old_libm
+
 SYSTEM = {"libc.so.6", "libm.so.6", "libmvec.so.1", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2",
           "libgcc_s.so.1", "libstdc++.so.6"}
 begin = policy.WheelPolicies.__init__
@@ -32,10 +35,28 @@ def patchelf(*arguments):
     return subprocess.run(["patchelf", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def leave_x_to_system(wheel, made):
-    """X's libraries are the first that the window's program names, so that all others, those of cairo as well, take
-    their functions from them."""
+def start_with_old_glibc(wheel, made, libraries):
+    """Changes the files of the wheel, and leaves changed copies of libraries that they need in a folder."""
     with InWheelCtx(wheel, made):
+        files = [str(path) for path in pathlib.Path().rglob("*") if path.is_file() and is_elf(path)]
+        copy_libraries(files, libraries)
+        for file in files:
+            use_old_libm(file)
+
+
+def finish(wheel, made):
+    """Libraries with a search path look for each other in their own folder: one of the build's system, which some have,
+    would come before the path of the program that loads them. X's libraries are the first that the window's program
+    names, so that all others, those of cairo as well, take their functions from them."""
+    with InWheelCtx(wheel, made):
+        for library in glob.glob("hotfiber.libs/*"):
+            if patchelf("--print-rpath", library).strip():
+                patchelf("--force-rpath", "--set-rpath", "$ORIGIN", library)
+        # fontconfig reads the system's templates, for their descriptions alone, and warns of what later versions added.
+        for library in glob.glob("hotfiber.libs/libfontconfig*"):
+            path = pathlib.Path(library)
+            path.write_bytes(path.read_bytes().replace(b"/usr/share/fontconfig/conf.avail\0",
+                                                       b"/not/there/fontconfig/conf.avail\0"))
         window = "hotfiber/bin/hotfiber-view-window"
         if not os.path.exists(window):
             print("make_wheel.py: no window in this wheel's viewer (libepoxy-dev libegl-dev libglfw3-dev)")
@@ -59,10 +80,15 @@ with tempfile.TemporaryDirectory() as built:
     subprocess.run([sys.executable, "-m", "pip", "wheel", source, "--no-deps", "-w", built,
                     *([] if any("HOTFIBER_CUDA" in word for word in sys.argv) else
                       ["--config-settings=cmake.define.HOTFIBER_CUDA=AUTO"]), *sys.argv[2:]], check=True)
-    wheel, = glob.glob(os.path.join(built, "*.whl"))
-    sys.argv = ["auditwheel", "repair", "--strip", "-w", os.path.join(built, "repaired"), wheel]
+    wheel, = pathlib.Path(built).glob("*.whl")
+    older = pathlib.Path(built, "older", wheel.name)
+    older.parent.mkdir()
+    libraries = os.path.join(built, "libraries")
+    start_with_old_glibc(wheel, older, libraries)
+    os.environ["LD_LIBRARY_PATH"] = libraries  # auditwheel looks here first
+    sys.argv = ["auditwheel", "repair", "--strip", "-w", os.path.join(built, "repaired"), str(older)]
     ended = main()
     if ended:
         sys.exit(ended)
     wheel, = pathlib.Path(built, "repaired").glob("*.whl")
-    leave_x_to_system(wheel, pathlib.Path(folder, wheel.name))
+    finish(wheel, pathlib.Path(folder, wheel.name))

@@ -12,6 +12,8 @@ order = "info convert phantom response fit peaks eig denoise score run export vi
 check([s for s in order if s in subcommands] == [s for s in subcommands if s in order],
       f"pipeline's order: {subcommands}")
 check(re.fullmatch(r"hotfiber \d+\.\d+\.\d+\n(\w+ +\S.*\n){4}", works("--version").stdout.decode()), "version")
+check(("no .pam5" in works("--version").stdout.decode()) != ("pam5" in works("export", "--list").stdout.decode()),
+      "what the build lacks is named")
 
 # Completion of bash, made from the help: subcommands, options, words of an option, and files where there is no option.
 COMPLETION = os.path.join(os.environ["HOT_BUILD"], "completions", "hotfiber")

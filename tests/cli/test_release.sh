@@ -31,6 +31,7 @@ END
 sed -n 3p "$HOT_SOURCE/NEWS.md" | grep -Eq '^## [0-9]+\.[0-9]+\.[0-9]+ \((unreleased|[0-9]{4}-[0-9]{2}-[0-9]{2})\)$' ||
     not_so "NEWS.md begins with a version"
 grep -q "^version: $version$" "$HOT_SOURCE/CITATION.cff" || not_so "CITATION.cff has another version"
+grep -q "^  version: $version$" "$HOT_SOURCE/cmake/recipe.yaml" || not_so "cmake/recipe.yaml has another version"
 
 if git -C "$HOT_SOURCE" rev-parse HEAD >/dev/null 2>&1; then
     sh "$HOT_SOURCE/cmake/release.sh" --source one >/dev/null

@@ -318,7 +318,7 @@ static void draw_legend(const hot_picture *picture)
              picture->colors ? picture->full : picture->typical);
     snprintf(text[3], sizeof text[3], "voxels with 1 / 2 / 3%s fibres: %zu / %zu / %zu",
              fibers->max_fibers > 3 ? "+" : "", having[1], having[2], having[3]);
-    snprintf(text[4], sizeof text[4], "voxel %.3g × %.3g × %.3g mm, hotfiber %s", layout->spacing[0],
+    snprintf(text[4], sizeof text[4], "voxel %.3g x %.3g x %.3g mm, hotfiber %s", layout->spacing[0],
              layout->spacing[1], layout->spacing[2], hot_version());
     snprintf(text[5], sizeof text[5], "fainter: less certain, in number or direction");
     y += radius + 2.6 * font;

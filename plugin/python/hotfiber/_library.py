@@ -3,6 +3,7 @@
 A context serves one thread at a time. Contexts are kept for the next call with the same device, number of threads and
 seed, because one that has computed on a GPU keeps memory there."""
 import ctypes
+import glob
 import logging
 import os
 import warnings
@@ -235,8 +236,9 @@ def version() -> str:
 
 
 def use_fonts():
-    """Tells the library that draws text where fonts are, on systems that do not say it: it would complain."""
-    if not os.path.exists("/etc/fonts/fonts.conf"):
+    """Tells the library that draws text where fonts are, if the system does not, or tells another version of fontconfig
+    than the wheel's: it would print warnings."""
+    if not os.path.exists("/etc/fonts/fonts.conf") or glob.glob(_here + "/../hotfiber.libs/libfontconfig*"):
         os.environ.setdefault("FONTCONFIG_FILE", os.path.join(_here, "fonts.conf"))
 
 
