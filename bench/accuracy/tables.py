@@ -8,11 +8,11 @@ Sets: real ones below the folder, those of Debian's python3-dipy, and phantoms t
 cropped at places drawn by the seed (about 2,000 voxels), and its table is damaged: rows shifted, reversed, sorted,
 permuted within shells, exchanged; two series exchanged; one row moved; a computed volume appended with an invented
 row.
-Found: the verdict on rows is that the table is wrong. Named: the row that --json gives for every volume is right
-(rows of b=0 and repeated rows are interchangeable), or the text names the kind: sorted, directions of others, a
-computed volume. --right: right tables of crops, half the volumes, few directions, one b=0, other axes, drift, joined
-series, damaged slices. --simulated: right tables of simulated data without noise or with little (tables_simulated.py),
-one a seed."""
+Found: the verdict on rows is that the table is wrong (of right tables: or that on axes, unless these were changed).
+Named: the row that --json gives for every volume is right (rows of b=0 and repeated rows are interchangeable), or the
+text names the kind: sorted, directions of others, a computed volume. --right: right tables of crops, half the volumes,
+few directions, one b=0, other axes, drift, joined series, damaged slices. --simulated: right tables of simulated data
+without noise or with little (tables_simulated.py), one a seed."""
 import argparse
 import collections
 import json
@@ -274,7 +274,9 @@ def try_right(name, samples, b, g, affine, draw, seed):
         if what == "dropouts" and samples.shape[2] < 4:
             continue
         about = check(of[..., keep], b[keep], vectors[keep], affine)
-        rows.append((name, "right: " + what, is_wrong(about), about["rows"]["verdict"], about["rows"]["text"]))
+        turned = what != "axes" and about["gradients"].get("verdict") == "wrong"
+        rows.append((name, "right: " + what, is_wrong(about) or turned, "axes" if turned else about["rows"]["verdict"],
+                     about["gradients"]["likeliest"] if turned else about["rows"]["text"]))
     return rows
 
 

@@ -18,7 +18,7 @@ const cli_command cli_check_command = {
     "Then compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
     "right one fibres continue from voxel to voxel. Exit status 1 if another table is clearly more likely, else 0: the "
     "given table is the most likely, or the data do not decide. `clearly`: by more standard errors than an equally "
-    "likely table reaches once in a thousand times. Flips and permutations are named in the axes of the gradients' "
+    "likely table reaches three times in a thousand. Flips and permutations are named in the axes of the gradients' "
     "file. Data of one plane, or of distant slices, do not show a flip across that plane.\n"
     "Then looks for volumes that are copies, empty, not finite, clipped; slices that are empty or lost signal; drift "
     "of the b=0 signal; b-values that vary within a shell; directions that are few or leave gaps.\n\n"

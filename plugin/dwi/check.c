@@ -11,10 +11,11 @@
 #include "common/options.h"
 #include "core/random.h"
 
-enum { CUBE = 8, BLOCKS_MIN = 8, TOLD_MIN = 12 };
+enum { CUBE = 8, BLOCKS_MIN = 8, TOLD_MIN = 12, APART_MIN = 8 };
 static const size_t max_voxels = 150000;
 static const double min_evidence_weight = 0.3; /* of a kind of evidence that tells nothing */
-static const double block_bound = 0.5; /* root mean squares of a block's evidence, from which on it counts less */
+static const double block_bound = 0.35; /* root mean squares of a block's evidence, from which on it counts less */
+static const double independent = 0.25; /* share of the blocks: an edge of the image runs through several */
 static const double min_rest = 1; /* standard errors, without any one kind of evidence */
 
 /* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
@@ -61,7 +62,7 @@ static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, 
     if (!(squares > 0) || !(squares - signal / used > 1e-9 * squares))
         return 0;
     const double ratio = signal / (squares - signal / used);
-    return fmax(ratio - 1, min_evidence_weight) / sqrt(fmax(ratio, min_evidence_weight) * squares);
+    return sqrt(fmax(ratio - 1, min_evidence_weight) / squares);
 }
 
 /* Moves the blocks with any evidence to the front. Returns how many they are. */
@@ -137,11 +138,11 @@ static int is_told(size_t blocks, const hot_check_evidence *evidence, int a, int
     return told;
 }
 
-/* The value that Student's t with these degrees of freedom exceeds once in a thousand times: the first terms of Cornish
- * and Fisher's expansion about the normal distribution's 3.09. */
-static double limit_of(size_t freedom)
+/* The value that Student's t with f degrees of freedom exceeds three times in a thousand: the first terms of Cornish
+ * and Fisher's expansion about the normal distribution's 2.75. */
+static double limit_of(double f)
 {
-    const double z = 3.0902, f = (double)freedom, z3 = z * z * z, z5 = z3 * z * z;
+    const double z = 2.7478, z3 = z * z * z, z5 = z3 * z * z;
     return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f);
 }
 
@@ -149,7 +150,7 @@ static double limit_of(size_t freedom)
 static void decide(const hot_dwi *dwi, size_t blocks, const hot_check_evidence *evidence, hot_check_gradients *result)
 {
     double total[HOT_CHECK_TABLES] = {0};
-    int order[HOT_CHECK_TABLES], likelier = 0, less = 0;
+    int order[HOT_CHECK_TABLES], likelier = 0, less = 0, apart = 0;
     for (size_t block = 0; block < blocks; block++)
         for (int n = 0; n < HOT_CHECK_KINDS * HOT_CHECK_TABLES; n++)
             total[n % HOT_CHECK_TABLES] += evidence[block][n / HOT_CHECK_TABLES][n % HOT_CHECK_TABLES];
@@ -159,7 +160,7 @@ static void decide(const hot_dwi *dwi, size_t blocks, const hot_check_evidence *
             order[at] = order[at - 1];
         order[at] = t;
     }
-    result->limit = blocks > 1 ? limit_of(blocks - 1) : INFINITY;
+    result->limit = blocks > 1 ? limit_of(fmax(1, (double)(blocks - 1) * independent)) : INFINITY;
     for (int n = 0; n < HOT_CHECK_TABLES; n++) {
         hot_check_table *table = result->table + n;
         if (order[n] == 0)
@@ -171,13 +172,15 @@ static void decide(const hot_dwi *dwi, size_t blocks, const hot_check_evidence *
         likelier += table->told && table->z > 0;
         less += table->told && table->z < 0;
     }
-    for (int n = 0; n < HOT_CHECK_TABLES; n++)
+    for (int n = 0; n < HOT_CHECK_TABLES; n++) {
         result->tied[n] = n == 0 || blocks < 2 ||
                           !is_told(blocks, evidence, order[n], order[0],
                                    compare(blocks, evidence, order[n], order[0], -1), result->limit);
+        apart += !result->tied[n];
+    }
     if (blocks < BLOCKS_MIN)
         snprintf(result->reason, sizeof result->reason, "%zu voxels are too few", result->voxels);
-    else if (likelier)
+    else if (likelier && apart >= APART_MIN) /* by chance it is apart from a few, without fibres that run on */
         result->verdict = HOT_CHECK_WRONG;
     else if (less >= TOLD_MIN)
         result->verdict = HOT_CHECK_LIKELIEST;

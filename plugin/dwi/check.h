@@ -30,6 +30,10 @@ int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
  * three the rest is counted. Returns how many. */
 int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size);
 
+/* As hot_check_volumes, from some lines of each slice, in which about `least` voxels of the mask are; 0: from all. */
+hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t least,
+                                     hot_check_findings **findings);
+
 /* How coherent the voxels of each block are under each table: *evidence[block][kind][table]; blocks without a pair of
  * neighbours are all 0. Free *evidence with hot_context_free. */
 typedef double hot_check_evidence[HOT_CHECK_KINDS][HOT_CHECK_TABLES];

@@ -161,6 +161,15 @@ static void say_level(words *text, const hot_rows *rows, size_t i, size_t r)
         rows->b[r] > rows->b[i] ? "dark" : "bright", rows->b[r]);
 }
 
+/* "move the last entry of bval and bvec to the front" */
+static void say_moves(words *remedy, const hot_dwi *dwi, int last, int count)
+{
+    say(remedy, "move the %s ", last ? "last" : "first");
+    if (count > 1)
+        say(remedy, "%d ", count);
+    say(remedy, "%s to the %s", entries(dwi, count > 1), last ? "front" : "end");
+}
+
 /* How rows are shifted, by one step of the search; row and volume numbers are those of the data. */
 static void say_shift(words *text, words *remedy, const hot_dwi *dwi, const hot_rows *rows, const hot_rows_step *step)
 {
@@ -199,8 +208,8 @@ static void say_shift(words *text, words *remedy, const hot_dwi *dwi, const hot_
         break;
     case HOT_ROWS_SHIFT_WEIGHTED:
         say(text, "the rows with b > 0 are shifted by %d among themselves", by);
-        say(remedy, "among the %s with b > 0 move the %s %d to the %s", entries(dwi, 1),
-            step->first > 0 ? "last" : "first", by, step->first > 0 ? "front" : "end");
+        say(remedy, "among those with b > 0 ");
+        say_moves(remedy, dwi, step->first > 0, by);
         return;
     case HOT_ROWS_BRIGHTNESS:
         return;
@@ -214,8 +223,7 @@ static void say_shift(words *text, words *remedy, const hot_dwi *dwi, const hot_
             number[n - 1 - a], number[a], number[n - 1]);
         break;
     }
-    say(remedy, "move the %s %d %s to the %s", step->first > 0 ? "last" : "first", by, entries(dwi, by > 1),
-        step->first > 0 ? "front" : "end");
+    say_moves(remedy, dwi, step->first > 0, by);
 }
 
 /* The volumes whose b-value another one has: in order[], which row each belongs to. Returns how many. */
@@ -413,6 +421,8 @@ static hot_status judge(const hot_dwi *dwi, const hot_rows *rows, hot_rows_model
                                         : ": the rows are in another order than the volumes");
         say(remedy, "%suse the table in the order of the volumes in the file", remedy->length ? "; " : "");
         result->verdict = HOT_CHECK_ROWS_ORDER;
+        result->series = 0; /* volumes in the wrong shells look brighter, too */
+        result->brightness = 0;
     } else if (moved) {
         say_moved(rows, order, explained, text, remedy, result);
     } else if (!explained || result->z < foreign_z) {

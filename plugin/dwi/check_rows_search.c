@@ -14,7 +14,7 @@ static const double material_min = 1.5; /* by which the error of prediction must
 static const double differ_min = 1e-3; /* of the squared signal */
 static const double level_apart = 0.2; /* b-values that signals tell apart without directions */
 static const double few_patterns = 2.5, few_gain = 6; /* so few patterns count once each */
-static const double brightness_min = 0.04; /* ln */
+static const double brightness_min = 0.04, level_off = 0.15; /* ln; right rows: less than 0.04 in seven real sets */
 enum { PARTS = 24, SHIFT_MAX = 3, SERIES_MIN = 3 };
 
 typedef struct candidate {
@@ -76,8 +76,10 @@ static void apply(const hot_rows *rows, const hot_rows_step *step, const size_t 
     case HOT_ROWS_UNWEIGHTED:
         for (size_t i = 0; i + 1 < n; i++) {
             const size_t first = step->first > 0 ? n - 2 - i : i, none = step->first > 0 ? first : first + 1;
-            const size_t own = changed[none], beside = changed[2 * first + 1 - none], kept = changed[first];
-            if (rows->group[none] >= 0 || !(rows->gram[own * n + own] < rows->gram[beside * n + beside]))
+            const size_t other = 2 * first + 1 - none, own = changed[none], beside = changed[other];
+            const size_t kept = changed[first];
+            if (rows->group[none] >= 0 || rows->group[other] < 0 ||
+                !(rows->gram[own * n + own] < rows->gram[beside * n + beside]))
                 continue;
             changed[first] = changed[first + 1];
             changed[first + 1] = kept;
@@ -310,12 +312,24 @@ static int differ(const hot_rows *rows)
     return all - of_mean > differ_min * all;
 }
 
+/* Whether a volume of two that are exchanged has another level than its new row predicts: then it has lost signal, by
+ * motion, rather than its row. A single b=0 volume cannot be predicted. */
+static int misfits(const hot_rows *rows, const hot_rows_step *step, const hot_rows_prediction *is)
+{
+    int off = 0;
+    for (int end = 0; end < 2 && step->kind == HOT_ROWS_SWAP; end++) {
+        const int row = end ? step->second : step->first;
+        off |= rows->group[row] >= 0 && !(fabs(log(is[row].with / is[row].square)) < level_off);
+    }
+    return off;
+}
+
 /* Whether a step makes the volumes better predictable: a likelihood can grow by much where nothing but the model's own
  * misfit is at stake, without noise. So the error of prediction must fall by a share of what directions make of the
  * signal, or b-values change; and where all voxels have the same few patterns, the gain must be that of several. */
 static hot_status is_material(const hot_rows *rows, const hot_rows_model *before, const size_t *order,
                               const hot_rows_model *after, const size_t *changed, const hot_rows_step *step,
-                              double gain, int *material)
+                              double gain, int *material, int *lost)
 {
     const size_t n = rows->volumes;
     hot_rows_model fitted = *after; /* to the changed order: the model before may know of no directions */
@@ -338,6 +352,7 @@ static hot_status is_material(const hot_rows *rows, const hot_rows_model *before
     const int several = levels && !(swaps_weighted && patterns <= few_patterns) ? differ(rows)
                                                                                : falls && patterns > few_patterns;
     *material = status == HOT_OK && (several || (gain > few_gain && falls));
+    *lost = *material && misfits(rows, step, is);
     hot_context_free(rows->context, was);
     hot_context_free(rows->context, fitted.inverse);
     return status;
@@ -362,12 +377,26 @@ static const candidate *choose(const candidate *found, double margin)
     return best;
 }
 
+/* Puts the volumes into the order of the file again; only joined series remain. */
+static hot_status undo(const hot_rows *rows, hot_rows_model *models, size_t *order, hot_rows_step *step, size_t *steps)
+{
+    size_t left = 0;
+    for (size_t s = 0; s < *steps; s++)
+        if (step[s].kind == HOT_ROWS_BRIGHTNESS)
+            step[left++] = step[s];
+    *steps = left;
+    for (size_t i = 0; i < rows->volumes; i++)
+        order[i] = i;
+    return hot_rows_choose(rows, order, models);
+}
+
 hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order,
                            hot_rows_step step[HOT_ROWS_STEPS], size_t *steps, int *ended)
 {
     const size_t n = rows->volumes;
     size_t *space = hot_context_alloc(rows->context, 2 * n, sizeof *space);
     hot_status status = space ? HOT_OK : HOT_ERROR_MEMORY;
+    int helpful = 0;
     for (*steps = 0, *ended = 0; status == HOT_OK && !*ended;) {
         candidate found[3] = {{.value = -INFINITY}, {.value = -INFINITY}, {.value = -INFINITY}}, series = found[0];
         const double before = hot_rows_best(rows, models, order);
@@ -389,10 +418,11 @@ hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order
             status = significance(rows, likeliest(rows, models, space + n), order, space + n, space, &t);
             *ended = !(t > (!(gain > share_large * all) ? t_min : gain > gain_huge ? t_huge : t_large));
             if (status == HOT_OK && !*ended) {
-                int material = 0;
+                int material = 0, lost = 0;
                 status = is_material(rows, likeliest(rows, models, order), order, likeliest(rows, models, space + n),
-                                     space + n, &best->step, gain, &material);
+                                     space + n, &best->step, gain, &material, &lost);
                 *ended = !material;
+                helpful |= material && !lost;
             }
         }
         if (*ended || *steps == HOT_ROWS_STEPS)
@@ -405,6 +435,8 @@ hot_status hot_rows_search(hot_rows *rows, hot_rows_model *models, size_t *order
         if (status == HOT_OK)
             status = hot_rows_choose(rows, order, models);
     }
+    if (status == HOT_OK && *ended && *steps && !helpful)
+        status = undo(rows, models, order, step, steps);
     hot_context_free(rows->context, space);
     return status;
 }

@@ -4,19 +4,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <omp.h>
 #include <string.h>
 
-
+#include "check.h"
 #include "common/arguments.h"
-#include <omp.h>
-#include "empty.h"
 #include "common/entry.h"
+#include "empty.h"
 #include "gather.h"
 #include "paged.h"
 #include "scheme.h"
 #include "summary.h"
 
-enum { FINDINGS_MAX = 64, SLICE_MIN = 200, LIKE_MIN = 8 };
+enum { FINDINGS_MAX = 64, SLICE_MIN = 200, LIKE_MIN = 8, LINES_MIN = 4 };
 static const double dark_slice = 0.6; /* of its neighbours in time; diffusion alone does not do this to a whole slice */
 
 struct hot_check_findings {
@@ -28,7 +28,8 @@ struct hot_check_findings {
 
 /* Sums of one pass over the samples. Per slice: [slice][volume]. */
 typedef struct sums {
-    size_t slices, volumes, rows; /* voxels of a slice */
+    size_t slices, volumes, lines, row; /* lines of a slice, voxels of a line */
+    size_t *step, *rows;          /* by slice: every so many lines are looked at; voxels in them */
     double *inside;               /* sum of the finite samples inside the mask */
     size_t *zeros, *broken;       /* samples that are 0; that are not finite */
     size_t *within;               /* voxels of the mask, by slice */
@@ -73,29 +74,46 @@ static void take_row(sums *s, size_t slice, const float *signals, int inside)
     }
 }
 
+/* Chooses the lines of each slice: all (least: 0), or those in which about `least` voxels of the mask are. */
+static void choose_lines(sums *s, const uint8_t *inside, size_t least)
+{
+    const size_t all = s->lines * s->row;
+    for (size_t k = 0; k < s->slices; k++) {
+        size_t within = 0;
+        for (size_t n = k * all; n < (k + 1) * all && least; n++)
+            within += inside[n] != 0;
+        const size_t step = !least ? 1 : within ? within / least : s->lines / LINES_MIN;
+        s->step[k] = step > 1 ? step : 1;
+        s->rows[k] = (s->lines - s->step[k] / 2 + s->step[k] - 1) / s->step[k] * s->row;
+    }
+}
+
 /* One slice, of data that are in memory; signals: room for CHUNK voxels. */
 enum { CHUNK = 256 };
 static void take_slice(sums *s, const hot_dwi_mapped *held, size_t slice, const uint8_t *inside, float *signals)
 {
-    const size_t begin = slice * s->rows;
-    for (size_t first = 0; first < s->rows; first += CHUNK) {
-        const size_t count = s->rows - first < CHUNK ? s->rows - first : CHUNK, at = begin + first;
-        hot_dwi_read_range(&held->view, at - held->origin, count, signals);
-        for (size_t n = 0; n < count; n++)
-            take_row(s, slice, signals + n * s->volumes, inside[at + n]);
-    }
+    const size_t step = s->step[slice], run = step > 1 ? s->row : s->lines * s->row; /* voxels side by side */
+    for (size_t line = step / 2; line < s->lines; line += step > 1 ? step : s->lines)
+        for (size_t first = 0; first < run; first += CHUNK) {
+            const size_t count = run - first < CHUNK ? run - first : CHUNK;
+            const size_t at = (slice * s->lines + line) * s->row + first;
+            hot_dwi_read_range(&held->view, at - held->origin, count, signals);
+            for (size_t n = 0; n < count; n++)
+                take_row(s, slice, signals + n * s->volumes, inside[at + n]);
+        }
 }
 
 static hot_status collect(hot_context *context, const hot_dwi *dwi, const uint8_t *inside, sums *s)
 {
     const int threads = hot_context_threads(context);
+    const size_t rows = s->lines * s->row;
     float *signals = hot_context_alloc(context, (size_t)threads * CHUNK * s->volumes, sizeof *signals);
     hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t slice = 0, end; slice < s->slices && status == HOT_OK; slice = end) {
         hot_dwi_mapped held;
-        if ((status = hot_dwi_map(context, dwi, slice * s->rows, &held)) != HOT_OK)
+        if ((status = hot_dwi_map(context, dwi, slice * rows, &held)) != HOT_OK)
             break;
-        end = slice + held.count / s->rows;
+        end = slice + held.count / rows;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(hot_team(threads))
         for (size_t k = slice; k < end; k++)
             if (!hot_context_cancelled(context))
@@ -124,12 +142,13 @@ static void look_at_volumes(const hot_dwi *dwi, const sums *s, size_t *number, h
     char names[128];
     size_t empty = 0, copies = 0, other = 0, first[2] = {0}, broken = 0, samples = 0;
     for (size_t v = 0; v < s->volumes; v++) {
-        size_t zeros = 0, bad = 0;
+        size_t zeros = 0, bad = 0, rows = 0;
         for (size_t k = 0; k < s->slices; k++) {
+            rows += s->rows[k];
             zeros += s->zeros[k * s->volumes + v];
             bad += s->broken[k * s->volumes + v];
         }
-        if (zeros == s->slices * s->rows)
+        if (zeros == rows)
             number[empty++] = v;
         broken += bad > 0;
         samples += bad;
@@ -178,37 +197,54 @@ static size_t zero_slices(const sums *s, size_t v)
     for (size_t k = 0; k < s->slices; k++) {
         size_t full = 0;
         for (size_t u = 0; u < s->volumes; u++)
-            full += s->zeros[k * s->volumes + u] == s->rows;
-        count += s->zeros[k * s->volumes + v] == s->rows && 2 * full < s->volumes;
+            full += s->zeros[k * s->volumes + u] == s->rows[k];
+        count += s->zeros[k * s->volumes + v] == s->rows[k] && 2 * full < s->volumes;
     }
     return count;
 }
 
-/* Median and median absolute deviation of slice k over the other volumes of v's shell; 0 if they do not tell. */
-static int usual_slice(const hot_dwi *dwi, const sums *s, size_t v, size_t k, double *values, double *usual,
-                       double *spread)
+/* Medians of every slice over the other volumes of each volume's shell, [slice][volume]; 0 if they do not tell. */
+static void find_usual(const hot_dwi *dwi, const sums *s, double *values, double *usual)
+{
+    for (size_t k = 0; k < s->slices; k++)
+        for (int shell = 0; shell < (int)dwi->shells; shell++) {
+            size_t count = 0;
+            for (size_t v = 0; v < s->volumes; v++)
+                if (dwi->shell_of[v] == shell)
+                    values[count++] = s->inside[k * s->volumes + v];
+            const size_t low = count > 1 ? (count - 2) / 2 : 0, high = count > 1 ? (count - 1) / 2 : 0; /* of others */
+            qsort(values, count, sizeof *values, by_size);
+            for (size_t v = 0; v < s->volumes; v++) {
+                const size_t at = k * s->volumes + v;
+                if (dwi->shell_of[v] != shell)
+                    continue;
+                const int told = s->within[k] >= SLICE_MIN && count > LIKE_MIN && s->zeros[at] != s->rows[k];
+                const double own = s->inside[at]; /* the values without it close up */
+                usual[at] = told ? (values[low + (values[low] >= own)] + values[high + (values[high] >= own)]) / 2 : 0;
+            }
+        }
+}
+
+/* Median absolute deviation of slice k from the usual one, over the other volumes of v's shell. */
+static double spread_of(const hot_dwi *dwi, const sums *s, size_t v, size_t k, double usual, double *values)
 {
     size_t others = 0;
     for (size_t u = 0; u < s->volumes; u++)
         if (u != v && dwi->shell_of[u] == dwi->shell_of[v])
-            values[others++] = s->inside[k * s->volumes + u];
-    if (s->within[k] < SLICE_MIN || others < LIKE_MIN || s->zeros[k * s->volumes + v] == s->rows)
-        return 0;
-    *usual = median(values, others);
-    for (size_t u = 0; u < others; u++)
-        values[u] = fabs(values[u] - *usual);
-    *spread = median(values, others);
-    return *usual > 0;
+            values[others++] = fabs(s->inside[k * s->volumes + u] - usual);
+    return median(values, others);
 }
 
 /* Slices: zeros where other volumes have signal; much darker than the same slice of the shell's other volumes, while
  * the volume's other slices are not. */
-static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, double *values, hot_check_findings *to)
+static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, double *values, double *usual,
+                           hot_check_findings *to)
 {
     size_t zero = 0, dark = 0, zero_slice = 0, dark_slices = 0, dark_at = 0, dark_in = 0;
     char names[128];
+    find_usual(dwi, s, values, usual);
     for (size_t v = 0; v < s->volumes; v++) {
-        double *ratio = values + s->volumes, usual, spread;
+        double *ratio = values + s->volumes;
         const size_t of_volume = zero_slices(s, v);
         size_t ratios = 0;
         if (of_volume && of_volume < s->slices) {
@@ -216,13 +252,13 @@ static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, do
             number[zero++] = v;
         }
         for (size_t k = 0; k < s->slices; k++)
-            if (usual_slice(dwi, s, v, k, values, &usual, &spread))
-                ratio[ratios++] = s->inside[k * s->volumes + v] / usual;
+            if (usual[k * s->volumes + v] > 0)
+                ratio[ratios++] = s->inside[k * s->volumes + v] / usual[k * s->volumes + v];
         const double level = median(ratio, ratios);
         for (size_t k = 0; k < s->slices; k++) {
-            const double here = s->inside[k * s->volumes + v];
-            if (usual_slice(dwi, s, v, k, values, &usual, &spread) && here / usual < dark_slice * level &&
-                usual - here / level > 4 * spread) {
+            const double here = s->inside[k * s->volumes + v], is = usual[k * s->volumes + v];
+            if (is > 0 && here / is < dark_slice * level &&
+                is - here / level > 4 * spread_of(dwi, s, v, k, is, values)) {
                 dark_at = k, dark_in = v;
                 dark_slices++;
             }
@@ -280,9 +316,10 @@ static double largest_gap(size_t count, const double *g)
     double least = 1;
     for (int n = 0; n < SCAN; n++) { /* a spiral over the half sphere: even enough */
         const double z = (n + 0.5) / SCAN, r = sqrt(1 - z * z), turn = 2.39996322972865332 * n;
+        const double x = r * cos(turn), y = r * sin(turn);
         double nearest = 0;
         for (size_t i = 0; i < count; i++)
-            nearest = fmax(nearest, fabs(g[3 * i] * r * cos(turn) + g[3 * i + 1] * r * sin(turn) + g[3 * i + 2] * z));
+            nearest = fmax(nearest, fabs(g[3 * i] * x + g[3 * i + 1] * y + g[3 * i + 2] * z));
         least = fmin(least, nearest);
     }
     return 57.29577951308232 * acos(fmin(1, least));
@@ -346,13 +383,21 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
                              hot_check_findings **findings)
 {
     HOT_ENTRY(context);
+    return hot_check_volumes_sampled(context, dwi, mask, 0, findings);
+}
+
+hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t least,
+                                     hot_check_findings **findings)
+{
     if (findings)
         *findings = NULL;
     HOT_NEED(context, dwi, findings);
     hot_mask *whole = NULL;
-    sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .rows = dwi->grid.size[0] * dwi->grid.size[1]};
+    sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .lines = dwi->grid.size[1],
+              .row = dwi->grid.size[0]};
     size_t *number = hot_context_alloc(context, s.volumes, sizeof *number);
     double *values = hot_context_alloc(context, s.volumes + s.slices, sizeof *values);
+    double *usual = hot_context_alloc(context, s.volumes, s.slices * sizeof *usual);
     double *gradients = hot_context_alloc(context, s.volumes, 3 * sizeof *gradients);
     hot_check_findings *made = hot_context_calloc(context, 1, sizeof *made);
     s.inside = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.inside);
@@ -361,22 +406,28 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
     s.within = hot_context_calloc(context, s.slices, sizeof *s.within);
     s.print = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.print);
     s.clipped = hot_context_calloc(context, s.slices, sizeof *s.clipped);
-    const int memory = number && values && gradients && made && s.inside && s.zeros && s.broken && s.within &&
-                       s.print && s.clipped;
+    s.step = hot_context_alloc(context, s.slices, sizeof *s.step);
+    s.rows = hot_context_alloc(context, s.slices, sizeof *s.rows);
+    const int memory = number && values && usual && gradients && made && s.inside && s.zeros && s.broken && s.within &&
+                       s.print && s.clipped && s.step && s.rows;
     hot_status status = !memory ? HOT_ERROR_MEMORY
         : hot_mask_take(context, &mask, &dwi->grid, &whole);
     if (status == HOT_OK)
         status = hot_dwi_ceiling(context, dwi, &s.ceiling);
     if (status == HOT_OK)
+        choose_lines(&s, hot_mask_bytes(mask), least);
+    if (status == HOT_OK)
         status = collect(context, dwi, hot_mask_bytes(mask), &s);
     if (status == HOT_OK) {
         made->context = context;
         look_at_volumes(dwi, &s, number, made);
-        look_at_slices(dwi, &s, number, values, made);
+        look_at_slices(dwi, &s, number, values, usual, made);
         look_at_range(dwi, &s, made);
         look_at_drift(dwi, &s, made);
         status = look_at_scheme(context, dwi, gradients, made);
     }
+    hot_context_free(context, s.rows);
+    hot_context_free(context, s.step);
     hot_context_free(context, s.clipped);
     hot_context_free(context, s.print);
     hot_context_free(context, s.within);
@@ -384,6 +435,7 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
     hot_context_free(context, s.zeros);
     hot_context_free(context, s.inside);
     hot_context_free(context, gradients);
+    hot_context_free(context, usual);
     hot_context_free(context, values);
     hot_context_free(context, number);
     hot_mask_destroy(&whole);

@@ -69,6 +69,7 @@ typedef struct tally {
     size_t unit;      /* the first vector has length 1 */
     size_t aligned;   /* within 20 degrees of the first voxel's */
     size_t positive;  /* no value is negative */
+    size_t amounts;   /* none but by noise */
     size_t harmonic;  /* the first coefficient is positive, and no other one larger than that of a needle */
     size_t tensor[HOT_LAYOUT_COUNT]; /* positive definite */
     size_t symmetric; /* 9 values: a symmetric matrix */
@@ -118,10 +119,13 @@ static void count_row(const float *row, size_t values, tally *to)
 {
     const int lmax = hot_sh_lmax(values);
     int live = 0, numbers = 1, positive = 1, whole = 1;
+    float least = 0, largest = 0;
     for (size_t i = 0; i < values; i++) {
         live |= isfinite(row[i]) && row[i] != 0;
         numbers &= isfinite(row[i]) != 0;
         positive &= !(row[i] < 0);
+        least = row[i] < least ? row[i] : least;
+        largest = row[i] > largest ? row[i] : largest;
         if (isfinite(row[i])) {
             whole &= row[i] == floorf(row[i]);
             to->largest = fmax(to->largest, fabs((double)row[i]));
@@ -134,6 +138,7 @@ static void count_row(const float *row, size_t values, tally *to)
     to->live++;
     to->numbers += numbers != 0;
     to->positive += positive;
+    to->amounts += least >= -0.05f * largest;
     to->fractional += !whole;
     to->confident += row[0] >= 0 && row[0] <= 1;
     if (lmax) { /* a needle along z has sqrt(2l + 1) times the first coefficient */
@@ -253,7 +258,8 @@ static unsigned vector_candidates(const tally *of, size_t vectors, int positive,
         return 0;
     /* Colours and amounts have no negative part; neither has a single bundle in one octant, whose unit vectors lie
      * close together. */
-    if (vectors == 1 && positive && !(unit && nearly_all(of->aligned, of)))
+    const int aligned = nearly_all(of->aligned, of);
+    if (vectors == 1 && ((positive && !(unit && aligned)) || (nearly_all(of->amounts, of) && !aligned)))
         return BIT(PEAKS) | BIT(RGB) | BIT(MAP);
     *sure = vectors == 1 || unit;
     if (!*sure && positive && !(of->fewer > 0 && of->live < MANY))

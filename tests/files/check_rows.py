@@ -100,7 +100,8 @@ check("volume %d is called b=0 and is as dark as" % some[3] in told["text"] or
 mended("one row shifted", moved(every, late, late - 3))
 mended("shifted by one from some row on", changed(every[11:], np.roll(every[11:], 1)))
 told = mended("all shifted", np.roll(every, 1))
-check("all rows are shifted by 1" in told["text"], told["text"])
+check("all rows are shifted by 1" in told["text"] and "move the first entry of bval and bvec to the end" in
+      told["remedy"], "%(text)s; %(remedy)s" % told)
 mended("all shifted by two", np.roll(every, -2))
 told = mended("reversed", every[::-1])
 check("reverse" in told["text"] and "reverse the order" in told["remedy"], told["text"])
@@ -170,6 +171,35 @@ done = hot("run", *fast, "-o", "damaged")
 log = [line["text"] for line in json.load(open("damaged/report.json"))["log"] if line["level"] == "warning"]
 check(done.returncode == 0 and any("volume 22 on" in line and "bright" in line for line in log), "series: %s" % log)
 
+# Of large slices run looks at some lines: what it says is what check finds in all of them.
+TOLD = ("empty_slices", "dark_slices", "signal_drift", "duplicate_volumes")
+
+
+def both(what, data):
+    """The findings that run prints, and whether check has the same, but for the amount of drift."""
+    write(data=data)
+    found = json.loads(hot("check", "q.nii", "--json").stdout)["findings"]
+    done = hot("run", *fast, "-o", "damaged", "--force_table")
+    check(done.returncode == 0, "%s: %s" % (what, done.stderr))
+    told = [line["text"] for line in json.load(open("damaged/report.json"))["log"] if line["level"] == "warning"]
+    for about in found:
+        if about["kind"] in TOLD and about["mend"]:
+            start = about["text"][:24] if about["kind"] == "signal_drift" else about["text"]
+            check(any(line.startswith(start) for line in told), "%s: '%s' not in %s" % (what, about["text"], told))
+    return {about["kind"] for about in found if about["kind"] in TOLD and about["mend"]}
+
+
+large = np.tile(samples, (6, 5, 1, 1))
+check(both("large", large) == set(), "a sound large image")
+damaged = large.copy()
+for at in range(6):
+    damaged[:, :, at, some[3 + at]] *= .3
+damaged[:, :, 6, some[12]] = 0
+damaged[..., some[20]] = damaged[..., some[19]]
+check(both("damaged", damaged) == {"empty_slices", "dark_slices", "duplicate_volumes"}, "damaged slices")
+check("signal_drift" in both("drift", large * (1 - .12 * every / len(b))), "drift")
+check(both("half", np.where(np.arange(large.shape[1])[None, :, None, None] < 25, large, 0)) == set(), "half a volume")
+
 if os.path.isdir(os.path.join(DATA, "human_2shell")):
     real = os.path.join(DATA, "human_2shell/dwi")
     image = nib.load(real + ".nii.gz")
@@ -180,10 +210,19 @@ if os.path.isdir(os.path.join(DATA, "human_2shell")):
     told = mended("human, a b=0 row one place early", changed([50, 51], [51, 50]), **about)
     check("volume 50 is called b=2000 and is as bright as b=0; 51 the other way round" in told["text"] or
           "volume 51 is called b=0 and is as dark as b=2000; 50 the other way round" in told["text"], told["text"])
+    told = mended("human, another one", changed([75, 76], [76, 75]), **about)
+    check("rows 75 and 76 have changed places" in told["text"], told["text"])
     mended("human, two of them", changed([50, 51, 63, 64], [51, 50, 64, 63]), **about)
     late = np.array([36, 50, 63, 76, 89, 102])  # row 37 has b=0, too, and stays
     mended("human, six of them, one before another", changed(np.r_[late - 1, late], np.r_[late, late - 1]), **about)
-    ask("human, sorted", True, ["sorted by b"], rows=np.argsort(b, kind="stable"), **about)
+    told = ask("human, sorted", True, ["sorted by b"], rows=np.argsort(b, kind="stable"), **about)
+    check(not told.get("series"), "shells that are none are no series: %s" % told)
+    # Volumes that lost signal in one of two slices, or in both, are not those of other rows.
+    for seed in (2, 3, 4):
+        draw, lost = np.random.default_rng(seed), np.array(everything, "f4")
+        for _ in range(35):
+            lost[:, :, int(draw.integers(2)), int(draw.integers(len(b)))] *= .3
+        ask("human, slices lost %d" % seed, False, rows=every, **dict(about, data=lost))
     shuffled = every.copy()
     for value in (1000, 2000):
         where = np.flatnonzero(np.abs(b - value) < 50)

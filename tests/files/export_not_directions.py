@@ -56,6 +56,12 @@ attempt(save("masked.nii", scaled * head[..., None]), "positive")
 eddy = scaled * head[..., None]
 eddy[head] -= (np.random.default_rng(1).random((head.sum(), 1)) < 0.05) * 2  # interpolation leaves negative samples
 attempt(save("eddy.nii", eddy), "positive")
+# amounts of three tissues, as dwi2fod estimates them: a little below 0 where there is none of one
+random = np.random.default_rng(2)
+amounts = random.dirichlet((.5, .5, .5), values.shape[:3])
+amounts[amounts < .02] = -.002 * random.random((amounts < .02).sum())
+check((amounts.min(axis=-1) < 0).mean() > .2, "some amounts are negative")
+attempt(save("amounts.nii", .28 * amounts), "directions or colours or a map", "--as peaks|rgb")
 
 # directions: ours, MRtrix's, axes as integers, one fibre everywhere, few voxels, nothing at all
 attempt("truth.nii.gz")
@@ -68,6 +74,9 @@ if shutil.which("sh2peaks"):
 one = np.zeros(values.shape[:3] + (3,))
 one[...] = (0.6, 0.48, 0.64)
 attempt(save("one.nii", one))
+along = np.zeros(values.shape[:3] + (3,))
+along[...] = (.7, 0, 0)
+attempt(save("along.nii", along + .02 * random.standard_normal(along.shape)))
 axes = np.zeros(values.shape[:3] + (6,))
 axes[..., 0] = axes[..., 4] = 1
 attempt(save("axes.nii", axes, np.int8))

@@ -12,7 +12,7 @@ enum { HOT_CHECK_TABLES = 24, HOT_CHECK_NAME = 80, HOT_CHECK_TEXT = 320, HOT_CHE
 typedef enum hot_check_verdict {
     HOT_CHECK_UNSURE = 0, /* the data cannot tell */
     HOT_CHECK_LIKELIEST,  /* no table is clearly likelier than the one given, and at least half of them clearly less */
-    HOT_CHECK_WRONG       /* another table is clearly likelier */
+    HOT_CHECK_WRONG       /* another table is clearly likelier, and clearly likelier than at least a third of them */
 } hot_check_verdict;
 
 /* Whose axes the names x, y and z stand for. */
@@ -38,8 +38,8 @@ typedef struct hot_check_gradients {
     hot_check_table table[HOT_CHECK_TABLES]; /* most probable first */
     int given;                 /* where the table given is in this list */
     hot_check_axes axes;       /* that its entries speak of */
-    double limit;              /* of z: an equally probable table exceeds it by chance once in a thousand times */
-    size_t voxels, blocks;     /* that were looked at; blocks of 3 x 3 x 3 of them, which give the standard errors */
+    double limit;              /* of z: an equally probable table exceeds it by chance three times in a thousand */
+    size_t voxels, blocks;     /* that were looked at; blocks of 2 x 2 x 2 of them, which give the standard errors */
     char reason[HOT_CHECK_TEXT]; /* UNSURE: why */
     int tied[HOT_CHECK_TABLES];  /* since 0.3: 1: the data do not separate this one of table[] from table[0] */
 } hot_check_gradients;
