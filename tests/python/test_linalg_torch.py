@@ -139,6 +139,12 @@ def loss(x):
     return (values ** 3).sum() + (vectors[..., 0] ** 4).sum() + linalg.eigvalsh(x + x.mT).abs().sum()
 
 
+# Of a change of the matrix its Hermitian part counts.
+change = torch.randn(4, 4, dtype=torch.float64)
+for part in (0, 1):
+    moved = [torch.func.jvp(lambda a: linalg.eigh(a)[part], (x[0] + x[0].T,), (one,))[1]
+             for one in (change, (change + change.T) / 2)]
+    check(torch.allclose(*moved), "a change that is not symmetric")
 compiled, expected = torch.compile(loss, fullgraph=True, backend="aot_eager"), gradient(loss, x)
 check(torch.allclose(compiled(x), loss(x)), "compiled")
 check(torch.allclose(gradient(compiled, x), expected), "compiled, its gradient")
