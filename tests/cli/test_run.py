@@ -67,13 +67,13 @@ for name in ("head.nrrd", "moved.nii", "half.nii"):
 # The files that every run leaves, and with --outputs all those of version 0.1; no more and no less.
 works("run", "-i", "dwi.nrrd", "-o", "few", "--quiet")
 few = {"peaks.nii.gz", "peaks.nrrd", "nfibers.nii.gz", "mask.nii.gz", "response.txt", "dec.nii.gz", "fibers.png",
-       "report.json", "report.html", "b0.nii.gz"}
+       "report.json", "report.html", "b0.nii.gz", "certainty.nii.gz"}
 check(set(os.listdir("few")) == few, f"files: {sorted(set(os.listdir('few')) ^ few)}")
 before = tree()
 done = works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "all")
 expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fiber_1.nrrd", "fiber_2.nrrd",
             "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json",
-            "report.html", "b0.nii.gz"}
+            "report.html", "b0.nii.gz", "certainty.nii.gz"}
 check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
 check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels: {os.listdir('out/fixels')}")
 check({p for p in tree() if not p.startswith("./out")} == set(before), "no files outside the directory")

@@ -18,6 +18,8 @@ MAPS = {
               "the amplitude (volume fraction)", None, VECTORS),
     "nfibers": ("hot", "nfibers", "Number of fibres", None, None),
     "dec": ("hot", "dec", "Direction-encoded colours", None, {"Type": "dec", **XYZ}),
+    "certainty": ("hot", "certainty", "How certain each fibre is, 0 to 1: the probability of so many fibres times that "
+                  "of a direction within 15 degrees, a volume per fibre", None, SCALARS),
     "probability": ("hot", "probability", "Probability of 0, 1, 2 and 3 fibres, a volume each", None, SCALARS),
     "amplitude": ("hot", "amplitude", "Amplitude (volume fraction) of each fibre, a volume each", None, SCALARS),
     "cone": ("hot", "cone", "Half angle of the cone that holds a fibre's direction with 95 %, a volume per fibre",
