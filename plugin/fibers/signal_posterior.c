@@ -189,8 +189,9 @@ void hot_posterior_temper(double p[4], int k, const hot_signal_priors *populatio
 
 /* ---- Maps of all voxels ------------------------------------------------------------------------------------------ */
 
-/* PART: voxels whose fits are kept at a time; STREAM: of random numbers */
-enum { KMAX = 3, MAX_SAMPLES = 1000, PART = 1 << 16, STREAM = 31 };
+/* MIN_PART, MAX_PART: voxels whose fits, of 2.7 kB each, are kept at a time: an eighth of the mask's between these;
+ * STREAM: of random numbers */
+enum { KMAX = 3, MAX_SAMPLES = 1000, MIN_PART = 1 << 12, MAX_PART = 1 << 16, STREAM = 31 };
 
 static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
 
@@ -497,7 +498,9 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
                                      const hot_signal_result *given, hot_signal_maps *maps)
 {
     hot_status status = HOT_OK;
-    const size_t most = count < PART ? count : PART, row = 3 * (size_t)how->max_fibers;
+    const size_t eighth = mask->inside / 8, row = 3 * (size_t)how->max_fibers;
+    const size_t room = eighth < MIN_PART ? MIN_PART : eighth < MAX_PART ? eighth : MAX_PART;
+    const size_t most = count < room ? count : room;
     hot_signal_options options = *how;
     hot_signal_result result = *given;
     size_t rows = 1;
@@ -514,9 +517,11 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
         const double length = how->progress[1] - how->progress[0];
         options.progress[0] = how->progress[0] + length * (double)at / (double)count;
         options.progress[1] = how->progress[0] + length * (double)(at + part) / (double)count;
-        status = hot_signal_fibers_f32(context, &options, scheme, part, signals + at * scheme->volumes,
-                                       sigma ? sigma + at : NULL, NULL, mask->bytes + first + at, &result);
-        if (status == HOT_OK)
+        const int some = memchr(mask->bytes + first + at, 1, part) != NULL;
+        if (some)
+            status = hot_signal_fibers_f32(context, &options, scheme, part, signals + at * scheme->volumes,
+                                           sigma ? sigma + at : NULL, NULL, mask->bytes + first + at, &result);
+        if (some && status == HOT_OK)
             tell(context, mask, first + at, part, found, fits, rows, how->population, typical,
                  sigma ? sigma + at : NULL, how->sigma, maps);
         result.directions += part * row;

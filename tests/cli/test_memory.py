@@ -30,11 +30,12 @@ base = json.load(open("base/report.json"))["peak_memory"]
 works("run", "-i", "dwi.nrrd", "-o", "out", "--mask", "mask.nrrd", "--quiet", "--diffusivities", "1.7e-3,.3e-3")
 peak = json.load(open("out/report.json"))["peak_memory"]
 of_input = data.nbytes
-of_output = voxels * (9 * 4 + 1 + 4 + 1)  # directions, counts, background, mask
+# directions, counts, background, mask; certainty, and the probabilities and cones that it is made of
+of_output = voxels * (9 * 4 + 1 + 4 + 1 + (3 + 4 + 3) * 4)
 print(f"base {base / 1e6:.0f} MB, input {of_input / 1e6:.0f} MB, outputs {of_output / 1e6:.0f} MB, "
       f"peak {peak / 1e6:.0f} MB")
 check(base < 60e6, "memory of this program, whose child it is, is not counted")
-slab = 4 << 24  # signals of the voxels that are read together
+slab = (4 << 24) + (4 * 672 << 12)  # signals of the voxels that are read together; fits of 4,096 voxels
 check(peak < base + of_input + of_output + slab, f"peak {peak / 1e6:.0f} MB")
 found = json.load(open("out/report.json"))["counts"]
 check(found["voxels"] == mask.sum() and found["fitted"] > .9 * mask.sum(), f"{found}")
