@@ -92,7 +92,8 @@ run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "14,14,4", "-b", "1000
     "-o", "dwi.nii.gz", "--truth", "truth.nrrd", "--quiet")
 run(HOTFIBER, "run", "-i", "dwi.nii.gz", "-o", "out", "--outputs", "default,maps,tensors,peaks_fod", "--quiet")
 wanted = {m + ".nii.gz" for m in (*MAPS, "peaks", "peaks_fod", "dec", "nfibers")} | {
-    "b0.nii.gz", "tensors.nrrd", "peaks.nrrd", "response.txt", "fibers.png", "report.json", "report.html"}
+    "b0.nii.gz", "tensors.nrrd", "peaks.nrrd", "response.txt", "fibers.png", "report.json", "report.html",
+    "certainty.nii.gz"}
 check(set(os.listdir("out")) == wanted, f"files: {sorted(set(os.listdir('out')) ^ wanted)}")
 mask = load("out/mask.nii.gz") > 0
 check(nibabel.load("out/mask.nii.gz").get_data_dtype() == np.uint8 and 100 < mask.sum() < mask.size, "mask")
