@@ -152,7 +152,7 @@ check(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).cone is None, "cones th
 equal(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).certainty, learned.certainty, "certainty without cones=True")
 hotfiber.export(learned, "faded.nii.gz", "dec")
 check(np.abs(image("faded.nii.gz") - image("sure/dec.nii.gz")).max() < 1e-6, "colours are faded")
-for number, cuts in enumerate(({"min_probability": .9}, {"max_cone": 8}, {"min_probability": .6, "max_cone": 12})):
+for number, cuts in enumerate(({"min_probability": .9999}, {"max_cone": 4}, {"min_probability": .999, "max_cone": 5})):
     words = [word for name, value in cuts.items() for word in (f"--{name}", value)]
     works("export", "sure", "-o", f"by_command{number}.nii.gz", "--format", "peaks", "--quiet", *words)
     wanted = image(f"by_command{number}.nii.gz")

@@ -536,7 +536,7 @@ def export(result: Fibers | TensorField, path: Path, format: str | None = None, 
     if not is_tensors and not isinstance(result, Fibers):
         raise TypeError(f"result: Fibers or a TensorField is needed, not a {type(result).__name__}")
     if min_probability or max_cone:
-        if is_tensors:
+        if isinstance(result, TensorField):
             raise TypeError("min_probability, max_cone: they go with Fibers")
         result = result._certain(min_probability, max_cone)
     found = lib.hot_export_format_find(_text(format), _text(path))
