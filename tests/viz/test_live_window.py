@@ -184,9 +184,9 @@ def test_run(screen):
     close_window()
     # Ctrl-C in a terminal goes to the group of both
     data = os.path.join(os.environ["HOT_SOURCE"], "sample_data", "phantom.nhdr")
-    both = subprocess.Popen([HOTFIBER, "run", data, "-o", "stopped", "--threads", "1", "--view"], start_new_session=True,
-                            env=screen.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL)
+    both = subprocess.Popen([HOTFIBER, "run", data, "-o", "stopped", "--threads", "1", "--view"],
+                            start_new_session=True, env=screen.environment, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_window(screen)
     os.killpg(both.pid, signal.SIGINT)
     wait_for(lambda: both.poll() is not None and no_window(screen), "Ctrl-C ends both")
@@ -197,9 +197,16 @@ def test_run(screen):
     for name in os.listdir(os.path.join(BUILD, "lib")):
         if ".so" in name:
             shutil.copy(os.path.join(BUILD, "lib", name), "alone/libraries", follow_symlinks=True)
-    alone = run("without", {**bare, "LD_LIBRARY_PATH": os.path.abspath("alone/libraries"), "PATH": "/nowhere:."},
-                "--view", hotfiber=os.path.abspath("alone/hotfiber"))
-    check(alone.returncode == 0 and "hotfiber-view is not installed" in alone.stderr, f"without the viewer: {alone}")
+    alone = {**bare, "LD_LIBRARY_PATH": os.path.abspath("alone/libraries"), "PATH": "/nowhere:."}
+    program, stub = os.path.abspath("alone/hotfiber"), "alone/hotfiber-view"
+    for script, words in ((None, "hotfiber-view is not installed"),
+                          ("#!/bin/sh\necho hotfiber view: broken >&2\nexit 3\n", "(the run continues): broken")):
+        if script:
+            with open(stub, "w") as file:
+                file.write(script)
+            os.chmod(stub, 0o755)
+        done = run("without", alone, "--view", "--force", hotfiber=program)
+        check(done.returncode == 0 and words in done.stderr, f"{words}: {done}")
     read = lambda folder: open(os.path.join(folder, "peaks.nrrd"), "rb").read()
     check(plain.returncode == 0 and read("plain") == read("shown") == read("dark") == read("without"),
           "the same results")
