@@ -22,7 +22,8 @@ static void test_text(hot_context *context)
         {"", "begins with"}, {",opacity=1", "begins with"}, {"a,opacity=2", "from 0 to 1"}, {"a,opacity=", "opacity"},
         {"a,colormap=jet", "cubehelix"}, {"a,size=3", "there is no 'size'"}, {"a,min=3,max=3", "not below"},
         {"a,min=nan", "a number"}, {"a,color=12345", "RRGGBB"}, {"a,color=1234567", "RRGGBB"}, {"a,blend=2", "add"},
-        {"a,as=sh", "dyads"}, {"a,opacity=1,", "there is no ''"}, {"a,opacity=1,x", "there is no 'x'"}, {"a,outline=yes", "on|off"}};
+        {"a,as=sh", "dyads"},
+        {"a,opacity=1,", "there is no ''"}, {"a,opacity=1,x", "there is no 'x'"}, {"a,outline=yes", "on|off"}};
     hot_view_layer layer, again;
     char text[HOT_LAYER_TEXT], longer[HOT_VIEW_SOURCE + 1];
     for (size_t n = 0; n < sizeof kept / sizeof kept[0]; n++) {

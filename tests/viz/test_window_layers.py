@@ -101,8 +101,12 @@ for name, text in (("window", "m"), ("threshold", "threshold=")):
     def drag():
         x, y = place(f"layer0_{name}")
         x -= 40
-        screen.xdotool("mousemove", x, y, "sleep", ".1", "mousedown", 1, "sleep", ".1", "mousemove", x + 25, y,
-                       "sleep", ".1", "mousemove", x + 50, y, "sleep", ".1", "mouseup", 1)
+        before = overlays()
+        for attempt in range(6):  # slow frames may miss the press
+            screen.xdotool("mousemove", x, y, "sleep", ".2", "mousedown", 1, "sleep", ".2", "mousemove", x + 25, y,
+                           "sleep", ".2", "mousemove", x + 50, y, "sleep", ".2", "mouseup", 1, "sleep", ".5")
+            if overlays() != before:
+                return
     changes(name, drag, row(0, "min=" if name == "window" else text))
 changes("outline", lambda: click("layer1_outline"), row(1, "outline=on"))
 changes("no outline", lambda: click("layer1_outline"), lambda now: "outline" not in now[1])
