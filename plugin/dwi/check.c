@@ -11,7 +11,7 @@
 #include "common/options.h"
 #include "core/random.h"
 
-enum { CUBE = 8, BLOCKS_MIN = 8, TOLD_MIN = 12, APART_MIN = 8 };
+enum { CUBE = 8, BLOCKS_MIN = 8, TOLD_MIN = 12 };
 static const size_t max_voxels = 150000;
 static const double min_evidence_weight = 0.3; /* of a kind of evidence that tells nothing */
 static const double block_bound = 0.35; /* root mean squares of a block's evidence, from which on it counts less */
@@ -180,7 +180,7 @@ static void decide(const hot_dwi *dwi, size_t blocks, const hot_check_evidence *
     }
     if (blocks < BLOCKS_MIN)
         snprintf(result->reason, sizeof result->reason, "%zu voxels are too few", result->voxels);
-    else if (likelier && apart >= APART_MIN) /* by chance it is apart from a few, without fibres that run on */
+    else if (likelier && apart >= TOLD_MIN) /* by chance it is apart from a few, without fibres that run on */
         result->verdict = HOT_CHECK_WRONG;
     else if (less >= TOLD_MIN)
         result->verdict = HOT_CHECK_LIKELIEST;

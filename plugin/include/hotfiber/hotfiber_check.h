@@ -12,7 +12,7 @@ enum { HOT_CHECK_TABLES = 24, HOT_CHECK_NAME = 80, HOT_CHECK_TEXT = 320, HOT_CHE
 typedef enum hot_check_verdict {
     HOT_CHECK_UNSURE = 0, /* the data cannot tell */
     HOT_CHECK_LIKELIEST,  /* no table is clearly likelier than the one given, and at least half of them clearly less */
-    HOT_CHECK_WRONG       /* another table is clearly likelier, and clearly likelier than at least a third of them */
+    HOT_CHECK_WRONG       /* another table is clearly likelier, and clearly likelier than at least half of them */
 } hot_check_verdict;
 
 /* Whose axes the names x, y and z stand for. */
