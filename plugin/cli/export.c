@@ -175,7 +175,7 @@ static hot_status take_main_directions(hot_context *context, const char *input, 
     return status;
 }
 
-/* What the folder of a run knows of how certain its fibres are; the doubtful ones are left out. folder: the input as
+/* The certainty of the fibres, from the folder of a run; the doubtful ones are left out. folder: the input as
  * given. */
 static hot_status take_doubt(hot_context *context, const char *folder, hot_fiber_field *fibers, double min_probability,
                              double max_cone)

@@ -1,4 +1,4 @@
-/* What fits show of the priors: sums over voxels and numbers of fibres, weighted by P(k). */
+/* Statistics of fits for the priors: sums over voxels and numbers of fibres, weighted by P(k). */
 #ifndef HOT_FIBERS_SIGNAL_MOMENTS_H
 #define HOT_FIBERS_SIGNAL_MOMENTS_H
 

@@ -121,7 +121,7 @@ double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_
     return (1 / (along * along) - 1) / pow(tan(cone->half_angle), 2);
 }
 
-/* A fibre's part in what the fibres of a fit have together. */
+/* A fibre's share of the weight of all fibres of a fit. */
 static double part_of(const hot_posterior *posterior, int fiber)
 {
     double sum = 0;

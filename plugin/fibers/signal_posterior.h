@@ -13,7 +13,7 @@ typedef struct hot_posterior {
     double wider[3][2]; /* by how much turns along a cone's axes, the larger first, deviate more than that says */
     double widen[3][3]; /* the same of turns a and b: a symmetric matrix, aa, ab, bb */
     double typical;  /* the weight of the average single fibre, whose fraction is 1 */
-    /* What no signal tells: .9 of a sharp fibre beside .1 of isotropic tissue is a whole fibre that is less sharp. All
+    /* No signal tells this: .9 of a sharp fibre beside .1 of isotropic tissue is a whole fibre that is less sharp. All
      * fibres together may be more or less by how much voxels differ in their isotropic part: a deviation of
      * fractions. */
     double unit;

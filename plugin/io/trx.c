@@ -47,7 +47,7 @@ static int read_at(const archive *in, uint64_t at, void *to, size_t bytes)
 
 /* ---- The directory ---------------------------------------------------------------------------------------- */
 
-/* Where the central directory is, and how many entries it has; of a large archive the 64-bit record says so. */
+/* Where the central directory is, and how many entries it has; for a large archive from the 64-bit record. */
 static hot_status find_directory(const archive *in, uint64_t *at, uint64_t *bytes, uint64_t *entries)
 {
     unsigned char tail[TAIL], record[56];

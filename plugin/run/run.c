@@ -146,7 +146,7 @@ static hot_status find(hot_run_state *run)
                                                : find_in_tensors(run);
 }
 
-/* What the probabilities and cones say of each fibre, and the fibres that are left out for it. */
+/* The certainty of each fibre by probabilities and cones; uncertain fibres are left out. */
 static hot_status judge_fibers(hot_run_state *run)
 {
     const hot_run_options *options = &run->inputs.options;
@@ -368,7 +368,7 @@ static hot_status read_data(hot_run_state *run)
     return status;
 }
 
-/* Signal and msmt have different strengths, and no line of either says so. */
+/* Signal and msmt have different strengths; users of one should know of the other. */
 static void name_msmt(const hot_run_state *run)
 {
     const hot_run_inputs *in = &run->inputs;

@@ -53,7 +53,7 @@ typedef struct hot_run_learned {
     cJSON *said; /* what steps of learning have logged, for a file */
 } hot_run_learned;
 
-/* What sampled voxels look like (run_tissue.c). */
+/* Kinds of sampled voxels (run_tissue.c). */
 enum { HOT_LIKE_OTHER, HOT_LIKE_CSF, HOT_LIKE_GREY };
 typedef struct hot_run_tissues {
     size_t voxels, *voxel;

@@ -1,4 +1,4 @@
-/* What a voxel looks like by the data alone, for the report: fibres where there should be few are counted. Judged on a
+/* The kind of a voxel by the data alone, for the report: fibres where there should be few are counted. Judged on a
  * sample of the mask before the signals are freed, by a diffusion tensor of the shells in which water still has signal:
  * a mean diffusivity above 2e-3 mm^2/s is like CSF (3e-3 at body temperature, tissue .7e-3 to 1.1e-3), an anisotropy
  * below .15 without that like grey matter. */
@@ -83,7 +83,7 @@ hot_status hot_run_judge_tissues(hot_run_state *run)
     if (status != HOT_OK || !sample)
         tissues->b = 0;
     hot_dwi_destroy(&sample);
-    /* a run does not fail because its tissues cannot be told: too few directions, say */
+    /* a run does not fail because its tissues are unknown (too few directions) */
     return status == HOT_ERROR_MEMORY || status == HOT_ERROR_CANCELLED ? status : HOT_OK;
 }
 

@@ -131,7 +131,7 @@ off = [np.median(angle(x["peaks"][single][:, 0], truth[single])) for x in (plain
 print(f"single fibres are {off[0]:.2f} degrees off, denoised {off[1]:.2f}, in {single.sum()} voxels")
 check(single.sum() > 50 and off[1] < off[0], f"--denoise: {off} degrees from the truth")
 
-# Much water beside a little of a fibre in many voxels: the page says that this is more than usual. Above b=1500 CSF and
+# Much water with a little of a fibre in many voxels: the page says that this is more than usual. Above b=1500 CSF and
 # grey matter are not told apart, and with several shells a line names msmt.
 works("phantom", "--layout", "mixture", "--size", "12,12,6", "--snr", 60, "-b", 1000, "--directions", 32, "-o",
       "dwi.nii.gz", "--truth", "truth.nii.gz", "--seed", 25, "--quiet")
@@ -146,7 +146,7 @@ np.savetxt("mixed.bvec", bvec, "%.8f")
 works("run", "mixed.nii.gz", "-o", "mixed", "--quiet")
 tissues = json.load(open("mixed/report.json"))["counts"]["tissues"]
 check(tissues["csf"] > 300 and tissues["csf_with_fibers"] > .9 * tissues["csf"], f"mixed: {tissues}")
-check("That is more than in good scans" in open("mixed/report.html").read(), "mixed: the page says so")
+check("That is more than in good scans" in open("mixed/report.html").read(), "mixed: the sentence on the page")
 for name, shells, more in (("high", 2500, ()), ("two", "1000,2500", ()), ("tissue", "1000,2500", ("--model", "msmt"))):
     works("phantom", "--layout", "mixture", "--size", "8,8,4", "--snr", 30, "-b", shells, "--directions", 32, "-o",
           f"{name}.nii.gz", "--truth", "t.nii.gz", "--seed", 23, "--quiet")

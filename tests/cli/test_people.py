@@ -1,5 +1,7 @@
 """The gate on people in a short form (bench/accuracy/people.py): a human scan, whose truth is unknown, and voxels in
 which MRtrix finds the same one or three peaks in two scans of that person."""
+import sys
+
 from cli import *
 
 DATA = os.path.join(os.environ.get("HOT_DATA", ""), "human_2shell")

@@ -1,6 +1,7 @@
 """hotfiber run on real data: it finishes, counts are sane, and where the truth is known roughly, directions fit it."""
 import json
 import shutil
+import sys
 
 import nibabel
 

@@ -77,7 +77,7 @@ for number, position in enumerate((len(kept) // 2, len(kept) - 5, 30)):
         check(done.returncode == 0 and open(f"kept_{number}/peaks.nrrd", "rb").read() ==
               open("signal_whole/peaks.nrrd", "rb").read(), f"damaged at {position}: {done.stderr}")
 for arguments, word in ((["--order", 4], "order is 4"), (["--noise_model", "gaussian"], "noise_model is"),
-                        (["--outputs", "probability"], "other options"), (["--seed", 5], "other options")):
+                        (["--outputs", "cone"], "other options"), (["--seed", 5], "other options")):
     before = tree("out.resume")
     done = hotfiber(*call, *arguments)
     check(done.returncode == 1 and word in done.stderr and done.stderr.count("\n") == 1 and

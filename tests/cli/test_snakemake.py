@@ -94,7 +94,7 @@ for name, script in (("sbatch", 'for script; do :; done\nsh "$script" >>sbatch.l
                      ("scontrol", 'test "$3" = 0 && echo JobState=COMPLETED || echo JobState=FAILED\n')):
     open(f"bin/{name}", "w").write("#!/bin/sh\n" + script)
     os.chmod(f"bin/{name}", 0o755)
-# What Slurm is told: in Snakemake 7 by arguments, later by the properties of the script.
+# The requests to Slurm: in Snakemake 7 by arguments, later by the properties of the script.
 os.mkdir("slurm")
 open("slurm/sbatch", "w").write("#!/bin/sh\necho \"$@\"\n")
 os.chmod("slurm/sbatch", 0o755)
@@ -106,7 +106,7 @@ said = [subprocess.run([f"{workflow}/profiles/slurm/submit.sh", *words, "job.sh"
                        check=False).stdout for words in (("part", "3", "500", "20", "1"), ())]
 check(said[0] == said[1] and "--gres=gpu:1 job.sh" in said[0] and "--mem=500 --time=20" in said[0], f"{said}")
 
-# Snakemake 7 reads a quoted value as YAML, with escapes; later versions take the quotes off and read what is left, so
+# Snakemake 7 reads a quoted value as YAML, with escapes; later versions remove the quotes and read the rest, so
 # that some texts have no spelling. Those come from a file.
 version = int(subprocess.run(["snakemake", "--version"], stdout=subprocess.PIPE, text=True,
                              check=True).stdout.split(".")[0])

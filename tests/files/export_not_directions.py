@@ -56,7 +56,7 @@ attempt(save("masked.nii", scaled * head[..., None]), "positive")
 eddy = scaled * head[..., None]
 eddy[head] -= (np.random.default_rng(1).random((head.sum(), 1)) < 0.05) * 2  # interpolation leaves negative samples
 attempt(save("eddy.nii", eddy), "positive")
-# amounts of three tissues, as dwi2fod estimates them: a little below 0 where there is none of one
+# amounts of three tissues, as dwi2fod estimates them: a little below 0 in voxels without that tissue
 random = np.random.default_rng(2)
 amounts = random.dirichlet((.5, .5, .5), values.shape[:3])
 amounts[amounts < .02] = -.002 * random.random((amounts < .02).sum())

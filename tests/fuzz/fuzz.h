@@ -40,7 +40,7 @@ static inline void fuzz_context_end(hot_context **context)
 }
 
 /* The input but for its first byte as text of its very size, so that reading past it is seen; free() ends it. NULL
- * where there is no memory or nothing in it. */
+ * without memory or without input. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     char *text = size ? malloc(size) : NULL;

@@ -78,7 +78,7 @@ static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, 
     }
 }
 
-/* Which triangle calls read: that alone is there. */
+/* The triangle that calls read: the other holds NaN. */
 static hot_heev_uplo uplo;
 
 static hot_status compute(hot_context *context, size_t largest, int f64, int is_complex, size_t n, size_t count,

@@ -83,7 +83,7 @@ static void check_vectors(check_run *run, const char *name, maker *make, size_t 
     free(rows_b);
 }
 
-/* What a call chooses between, each on every kind of matrix: our own QL, and inverse iteration for all vectors. */
+/* The solvers behind a call, each on every kind of matrix: our own QL, and inverse iteration for all vectors. */
 static void check_solvers(check_run *run, const char *name, maker *make, size_t n)
 {
     if (!check_wanted(run, name) || run->device)

@@ -106,7 +106,7 @@ static void test_fibers(hot_context *context)
     hot_fiber_field_destroy(&fibers);
 }
 
-/* How certain fibres are: set and given back, clamped, in a run's folder, and in colours. */
+/* How certain fibres are: set and returned, clamped, in a run's folder, and in colours. */
 static void test_certainty(hot_context *context)
 {
     float certainty[VOXELS * MOST] = {0}, *colours = NULL;

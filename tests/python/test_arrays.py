@@ -226,7 +226,7 @@ raises(hotfiber.DataError, "", hotfiber.MttkrpTensor, np.full((2, 2, 2), np.nan)
 raises(ValueError, "mode", hotfiber.MttkrpTensor(x).product, factors, 3)
 raises(ValueError, "factors", hotfiber.MttkrpTensor(x).product, [None, np.ones((6, 2)), np.ones((4, 2))], 0)
 
-# A start with weights: a decomposition goes on where it was.
+# A start with weights: a decomposition continues where it was.
 some = hotfiber.cpd(x, 3, iterations=5)
 further = hotfiber.cpd(x, 3, iterations=1, start=some)
 scaled = [some.factors.a * some.weights, some.factors.b, some.factors.c]

@@ -64,7 +64,7 @@ raises(ValueError, "(..., n, n)", lambda: linalg.eigh(torch.zeros(2, 3)))
 raises(ValueError, "UPLO", lambda: linalg.eigh(torch.zeros(2, 2), "X"))
 
 
-# Derivatives of both orders and modes against finite differences. Of complex vectors only what has no phase.
+# Derivatives of both orders and modes against finite differences. Of complex vectors only functions without phase.
 def parts(x, uplo):
     values, vectors = linalg.eigh(x + x.mH, uplo)
     return values, vectors[..., :, None, :] * vectors.conj()[..., None, :, :]
@@ -83,7 +83,7 @@ for dtype in (torch.float64, torch.complex128):
 x = torch.randn(2, 4, 4, dtype=torch.float64, requires_grad=True)
 check(gradcheck(lambda x: linalg.eigh(x + x.mT)[1], (x,), check_forward_ad=True), "real vectors")
 
-# A loss of the matrix alone has the gradient that PyTorch's function gives, made Hermitian.
+# A loss that depends only on the matrix has the gradient that PyTorch's function gives, made Hermitian.
 for dtype in KINDS:
     a, weight = hermitian(5, 6, 6, dtype=dtype), torch.randn(6, 6)
 

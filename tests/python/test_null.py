@@ -20,7 +20,8 @@ ANYWHERE = {"options", "mask", "found", "residual", "iterations", "vectors", "fl
             "penalty", "bval", "bvec", "warnings", "voxels", "help", "file", "result", "report", "chosen",
             "best", "usual"}
 MAY = {
-    "hot_contract_tuning_create": {"text"}, "hot_sshopm_f64": {"lambda", "x"}, "hot_sshopm_f32": {"lambda", "x"},
+    "hot_contract_tuning_create": {"text"}, "hot_fiber_field_set_certainty": {"certainty"},
+    "hot_sshopm_f64": {"lambda", "x"}, "hot_sshopm_f32": {"lambda", "x"},
     "hot_eigenpairs_f64": {"starts"}, "hot_signal_fibers_f32": {"s0", "sigma"}, "hot_fem_basis": {"basis", "weights"},
     "hot_fiber_field_fod_amplitude": {"response", "b0"}, "hot_export_picture": {"background"},
     "hot_run_report": {"background"}, "hot_fiber_field_signal": {"response", "maps"},

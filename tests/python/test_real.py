@@ -1,5 +1,7 @@
 """On real data, too, arrays give what the command writes, bit by bit: of one shell and several, NRRD and NIfTI.
 HOT_TEST_LONG=1: two more of one shell."""
+import sys
+
 import nibabel
 
 from cli import *

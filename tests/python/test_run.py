@@ -148,7 +148,7 @@ run = hotfiber.load("sure")
 for name in ("certainty", "probability", "cone"):
     equal(image(f"sure/{name}.nii.gz"), getattr(learned, name), f"learned: {name}")
     equal(getattr(run, name), getattr(learned, name), f"a run's folder: {name}")
-check(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).cone is None, "cones that were not asked for")
+check(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).cone is None, "cones without cones=True")
 equal(hotfiber.fibers(hotfiber.load("dwi.nrrd"), seed=1).certainty, learned.certainty, "certainty without cones=True")
 hotfiber.export(learned, "faded.nii.gz", "dec")
 check(np.abs(image("faded.nii.gz") - image("sure/dec.nii.gz")).max() < 1e-6, "colours are faded")

@@ -1,4 +1,4 @@
-/* Fields that change while they are shown: scenes of what was put, which slice the view follows, threads. hot_view_open
+/* Fields that change while they are shown: scenes of given arrays, which slice the view follows, threads. hot_view_open
  * without a window: arguments. test_live_window.py tests its window. */
 #include <hotfiber/view.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ static void slices_arrive(hot_context *context)
         image[v] = 7;
     hot_live_put(live, HOT_LIVE_PEAKS, 1, 2, peaks);
     hot_live_put(live, HOT_LIVE_IMAGE, 4, 1, image);
-    CHECK(scene->max_fibers == 0, "a scene does not change by itself");
+    CHECK(scene->max_fibers == 0, "a scene does not change without an update");
     take(context, live, &state, &scene);
     for (int voxel = 0; voxel < N; voxel++) {
         const int slice = voxel / PLANE, there = slice == 1 || slice == 2;

@@ -93,7 +93,7 @@ def test_calls(screen):
 
 def test_stream(screen):
     view = Fed(screen, image(), "--crosshair", "off", "--annotations", "off")
-    check(coloured(view.picture()) == 0, "an image alone has no colours")
+    check(coloured(view.picture()) == 0, "an image without fibres has no colours")
     began = time.monotonic()
     view.pipe.write(directions(0, 2))
     view.wait_picture("the first slices", lambda p: coloured(p) > 500)

@@ -128,7 +128,7 @@ changes("up", lambda: click("layer0_up"), lambda now: now == first)
 add("nothing.nii")
 time.sleep(.3)
 check(overlays() == first, f"nothing is added: {overlays()}")
-# directions over them, and the list of what is there
+# directions over them, and the list of sources
 changes("directions", lambda: add("data/peaks.nrrd"), lambda now: len(now) == 3)
 changes("by direction", lambda: click("layer2_direction"), lambda now: "color=direction" in now[2])
 changes("removed", lambda: click("layer2_remove"), lambda now: now == first)

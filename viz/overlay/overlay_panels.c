@@ -144,7 +144,7 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
                       "%s  %.4g to %.4g", image->name, window[0] + 0., window[1]);
         const int described = hot_volume_describe_frame(image, series, sizeof series);
         if (described && hot_text_width(page->list->text, HOT_TEXT_PLAIN, series) > 0.6 * page->layout->width)
-            top += hot_overlay_line(page, HOT_TEXT_PLAIN); /* below what stands at the left */
+            top += hot_overlay_line(page, HOT_TEXT_PLAIN); /* below the text at the left */
         if (described)
             hot_draw_text(page->list, page->layout->width - 14 * unit,
                           top += hot_overlay_line(page, HOT_TEXT_PLAIN), 1, HOT_TEXT_PLAIN, hot_overlay_ink(page),

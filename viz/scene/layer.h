@@ -11,7 +11,7 @@
 enum { HOT_VIEW_LAYERS = 8, HOT_VIEW_SOURCE = 256, HOT_LAYER_TEXT = HOT_VIEW_SOURCE + 256 };
 
 typedef enum hot_colormap {
-    HOT_COLORMAP_AUTO = 0, /* labels for images of labels, else hot; colours as they are */
+    HOT_COLORMAP_AUTO = 0, /* labels for images of labels, else hot; colours unchanged */
     HOT_COLORMAP_GREY,
     HOT_COLORMAP_HOT,       /* black, red, yellow, white */
     HOT_COLORMAP_CUBEHELIX, /* of growing lightness, as --color value */
@@ -29,7 +29,7 @@ typedef struct hot_view_layer {
     char source[HOT_VIEW_SOURCE]; /* a file, a volume of the scene, or a map of the run ("fa") */
     char as[16];           /* what the file holds, as --as; "" = found out */
     int visible;
-    int outline;           /* 1: only the edges of what is above the threshold, or of each label */
+    int outline;           /* 1: only the edges of voxels above the threshold, or of each label */
     int colormap;          /* hot_colormap; images of one value */
     int blend;             /* hot_layer_blend */
     int constant;          /* lines: 1 = of one colour, `color`; 0 = coloured by direction */
@@ -37,7 +37,7 @@ typedef struct hot_view_layer {
     double color[3];
     double opacity;
     double window[2];      /* values of the first and last colour; each NaN = the image's own */
-    double threshold;      /* smaller values are left out, and shorter directions; NaN = 0 and NaN alone are left out */
+    double threshold;      /* smaller values and shorter directions are left out; NaN = only 0 and NaN are */
 } hot_view_layer;
 
 /* Parses "SOURCE[,key=value...]". SOURCE may contain commas. Errors: HOT_ERROR_ARGUMENT, which names the key and what

@@ -23,7 +23,7 @@ typedef struct hot_lines {
 /* Sets `typical`. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_lines_measure(hot_context *context, hot_lines *lines);
 
-/* Sticks of the visible layers that lie in the viewport's slices. *items: context memory. */
+/* Sticks of the visible layers in the viewport's slices. *items: context memory. */
 hot_status hot_line_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                               const hot_viewport *viewport, hot_stick_item **items, size_t *count);
 /* Whether a visible layer has lines. */

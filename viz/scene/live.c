@@ -7,7 +7,7 @@
 #include "glyph/glyph.h"
 #include "scene_open.h"
 
-/* One array twice: as it was put, and as the window's scene has it. */
+/* One array twice: as the caller gave it, and as the window's scene has it. */
 typedef struct array {
     float *in, *shown;
     uint8_t *counts; /* of the fibres of `shown` */

@@ -38,7 +38,7 @@ typedef struct hot_view_volume {
     double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
 
-/* What a layer names: an image of the scene, or lines (lines.h). */
+/* The source that a layer names: an image of the scene, or lines (lines.h). */
 typedef struct hot_scene_source {
     char name[HOT_VIEW_SOURCE], as[16]; /* of the layer */
     hot_view_volume *volume;

@@ -1,4 +1,4 @@
-/* What the layers of a state name: images, directions and streamlines are opened once and belong to the scene. */
+/* Sources of the layers of a state: images, directions and streamlines are opened once and belong to the scene. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the layers of a view show: images and lines of the scene. Opening them is in scene_layers.c. */
+/* Sources of the layers of a view: images and lines of the scene. Opening them is in scene_layers.c. */
 #include <math.h>
 #include <string.h>
 

@@ -138,7 +138,7 @@ static void move_layer(hot_view_state *state, int from, int to)
     memset(&state->layer[--state->layers], 0, sizeof moved);
 }
 
-// What can be added without typing: images of the scene, and maps of the run.
+// Sources that can be added without typing: images of the scene, and maps of the run.
 static bool offer(hot_controls *controls, const char *name)
 {
     hot_controls_frame *frame = controls->frame;

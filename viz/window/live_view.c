@@ -116,7 +116,7 @@ static hot_status fill(hot_view *view, const hot_view_fields *fields)
     return status;
 }
 
-/* Opens the window in this thread or in its own, and waits until it is there. */
+/* Opens the window in this thread or in its own, and waits until it is open. */
 static hot_status start(hot_view *view)
 {
     if (view->in_poll) {

@@ -204,7 +204,7 @@ static hot_status open_window(hot_context *context, hot_scene **scene, hot_view_
 }
 #endif
 
-/* The fields of standard input; a picture is drawn when all are there. */
+/* The fields of standard input; a picture is drawn when all have been read. */
 static hot_status show_stream(hot_context *context, hot_view_state *state, const struct view_options *options)
 {
     const hot_context_options settings = {.size = sizeof settings, .stop = cli_stop};
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
         {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
         {"overlay", CLI_TEXTS, &options.overlays, "FILE",
          "FILE[,KEY=VALUE...]: an image over the background, or directions or streamlines (.tck, .trx) over the "
-         "glyphs; can be given several times, from the bottom to the top. FILE may also be an image that is there "
+         "glyphs; can be given several times, from the bottom to the top. FILE may also be an image that is open "
          "(nfibers) or a map of the run (fa). KEY of images: opacity, colormap (grey, hot, cubehelix, red, green, "
          "blue; labels: a colour for each whole number), min, max, threshold (smaller values are left out; default: 0 "
          "and NaN alone), blend (over, add), outline (on: edges of a mask or of labels). Of lines: color (a name, "
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
          "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
          0},
         {"detach", CLI_FLAG, &options.detach, NULL,
-         "window: return as soon as it is open; it stays", 0, 0},
+         "window: return when the window is open", 0, 0},
         {"dump_state", CLI_TEXT, &options.dump, "FILE",
          "window: write all settings to this file after every picture", 0, 0},
     };

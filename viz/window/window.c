@@ -11,8 +11,6 @@
 
 #include "scene/pick.h"
 #include "scene/scene_open.h"
-#include "scene/state_file.h"
-#include "render/picture.h"
 #include "window_keys.h"
 #include "window_private.h"
 #include "window_system.h"
@@ -165,91 +163,6 @@ static void describe_pointer(window *view)
         hot_pick_line(*view->scene, view->state, voxel, view->under_pointer, sizeof view->under_pointer);
 }
 
-/* Draws a picture of the size that the panel says, in this window's OpenGL context. */
-static hot_status save_picture(window *view)
-{
-    const hot_controls_frame *panel = &view->panel;
-    hot_pictures *pictures = NULL;
-    hot_view_state shown = *view->state;
-    shown.pixel_ratio = hot_picture_pixel_ratio(panel->width, panel->height);
-    shown.show_hint = shown.show_help = 0;
-    for (int d = 0; d < 3 && panel->white; d++)
-        shown.canvas[d] = 1;
-    hot_status status = hot_pictures_create_here(view->context, panel->width, panel->height, view->samples, &pictures);
-    if (status == HOT_OK) {
-        hot_pictures_set_dpi(pictures, panel->dpi);
-        status = hot_pictures_save(pictures, *view->scene, &shown, panel->picture);
-    }
-    hot_pictures_destroy(&pictures);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    return status;
-}
-
-static hot_status load_state(window *view)
-{
-    hot_view_state read = *view->state;
-    hot_status status = hot_view_state_load(view->context, view->panel.file, &read);
-    if (status == HOT_OK)
-        status = hot_view_state_resolve(view->context, *view->scene, &read);
-    if (status == HOT_OK)
-        status = hot_scene_open_layers(*view->scene, &read);
-    if (status == HOT_OK)
-        status = hot_scene_show_frame(*view->scene, &read);
-    if (status != HOT_OK)
-        return status;
-    read.pixel_ratio = view->state->pixel_ratio; /* of this screen */
-    *view->state = read;
-    return HOT_OK;
-}
-
-static hot_status copy_command(window *view)
-{
-    char *text = NULL;
-    const hot_status status = hot_view_command_line(*view->scene, view->state, view->options.mask, &text);
-    if (status == HOT_OK)
-        glfwSetClipboardString(view->handle, text);
-    hot_context_free((*view->scene)->context, text);
-    return status;
-}
-
-/* Opens a layer on top of the others. */
-static hot_status add_layer(window *view)
-{
-    hot_view_state wanted = *view->state;
-    hot_status status = hot_view_state_add_layer(view->context, view->panel.layer, &wanted);
-    if (status == HOT_OK)
-        status = hot_scene_open_layers(*view->scene, &wanted);
-    if (status == HOT_OK)
-        *view->state = wanted;
-    return status;
-}
-
-/* Handles a request of a button; the panel shows the result. */
-static void answer_panel(window *view, hot_controls_request request)
-{
-    hot_status status = HOT_OK;
-    hot_view_state kept = *view->state;
-    const char *said = "";
-    switch (request) {
-    case HOT_CONTROLS_NOTHING: return;
-    case HOT_CONTROLS_SAVE_PICTURE: status = save_picture(view), said = view->panel.picture; break;
-    case HOT_CONTROLS_SAVE_STATE:
-        kept.pixel_ratio = view->ratio; /* without this screen's scale */
-        status = hot_view_state_save(view->context, view->panel.file, &kept), said = view->panel.file;
-        break;
-    case HOT_CONTROLS_LOAD_STATE: status = load_state(view), said = view->panel.file; break;
-    case HOT_CONTROLS_COPY_COMMAND: status = copy_command(view), said = "the command"; break;
-    case HOT_CONTROLS_ADD_LAYER: status = add_layer(view), said = view->panel.layer; break;
-    }
-    static const char *const done[] = {"", "wrote", "wrote", "read", "copied", "added"};
-    if (status == HOT_OK)
-        snprintf(view->said, sizeof view->said, "%s %s", done[request], said);
-    else
-        snprintf(view->said, sizeof view->said, "%s", hot_context_message(view->context));
-    view->redraw = 1;
-    wake_panel(view);
-}
-
 static void draw_panel(window *view)
 {
     hot_view_state before = *view->state;
@@ -260,7 +173,10 @@ static void draw_panel(window *view)
     view->panel.under_pointer = view->under_pointer;
     view->panel.said = view->said;
     const hot_controls_request request = hot_controls_draw(view->controls, &view->panel);
-    answer_panel(view, request);
+    if (request != HOT_CONTROLS_NOTHING) {
+        hot_window_answer(view, request);
+        wake_panel(view);
+    }
     if (memcmp(&before, view->state, sizeof before) == 0)
         return;
     wake_panel(view);

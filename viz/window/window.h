@@ -11,8 +11,8 @@ typedef struct hot_window_options {
     void (*picked)(void *user, const char *text);
     void *user;
     const char *dump;  /* file that receives all settings and counts after each picture, for tests; NULL = none */
-    void (*opened)(void *user); /* called when the window is there; NULL = not wanted */
-    hot_live *live;    /* replaces the scene as it is filled; NULL = none */
+    void (*opened)(void *user); /* called when the window is open; NULL = not wanted */
+    hot_live *live;    /* replaces the scene while it is filled; NULL = none */
 } hot_window_options;
 
 /* Opens a window on the scene. If its files change, others are dropped or the live scene is filled, *scene is destroyed

@@ -6,6 +6,7 @@
 #include "overlay/overlay.h"
 #include "controls.h"
 #include "render/backdrop.h"
+#include "render/render.h"
 #include "window.h"
 #include "window_dump.h"
 
@@ -32,11 +33,14 @@ struct hot_window {
     double check_at;        /* time of the next check of the files */
     double retry_seconds;        /* seconds until unreadable files are tried again */
     int changed;            /* 1: the last check found a change */
-    hot_live *live;         /* NULL: the scene does not change by itself, or other files were dropped on it */
+    hot_live *live;         /* NULL: the scene does not change, or other files were dropped on it */
     double take_at;         /* time of the next look at it */
     double drawing;         /* seconds that the last picture took */
     hot_status status;      /* anything but HOT_OK ends the loop */
     hot_window_dump dump;
 };
+
+/* Handles a request of a button of the panel, which shows the result. */
+void hot_window_answer(hot_window *view, hot_controls_request request);
 
 #endif

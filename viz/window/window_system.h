@@ -7,8 +7,7 @@
 /* The window's icon: the ball of direction colours. */
 void hot_window_set_icon(GLFWwindow *handle);
 
-/* Before glfwInit: GLFW 3.4 tries Wayland first, whose library prints an error of its own where there is no
- * XDG_RUNTIME_DIR. */
+/* Before glfwInit: GLFW 3.4 tries Wayland first, whose library prints its own error without XDG_RUNTIME_DIR. */
 void hot_window_avoid_wayland(void);
 
 /* Enters or leaves full screen; place: position and size before, kept by the caller. */

@@ -26,13 +26,14 @@ static size_t folder_length(const char *file)
 int hot_program_find(const char *name, char path[PATH_MAX])
 {
     static const char *const near[] = {"bin/", "../bin/", "../../bin/", "../../../bin/", "../../../../bin/"};
-    char here[PATH_MAX];
+    char here[PATH_MAX], library[PATH_MAX];
     Dl_info about = {0};
     const ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
     here[length > 0 ? length : 0] = '\0';
     if (try_folder(here, folder_length(here), "", name, path))
         return 1;
-    if (dladdr((const void *)&near, &about) && about.dli_fname)
+    if (dladdr((const void *)&near, &about) && about.dli_fname && realpath(about.dli_fname, library) &&
+        strcmp(library, here) != 0) /* else it is linked into the program */
         for (size_t i = 0; i < sizeof near / sizeof *near; i++)
             if (try_folder(about.dli_fname, folder_length(about.dli_fname), near[i], name, path))
                 return 1;

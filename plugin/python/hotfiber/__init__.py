@@ -22,6 +22,6 @@ __version__ = version()
 __all__ = ["ArgumentError", "Cpd", "CpdFactors", "DataError", "Deconvolution", "Denoised", "DeviceError", "Directions",
            "Dwi", "Eigenpairs", "Error", "Fibers", "FileError", "FormatError", "Heev", "HeevValues", "HotfiberWarning",
            "Image", "LiveView", "Lowrank", "MttkrpTensor", "OutOfMemory", "Response", "Sshopm", "TensorField",
-           "command", "contract", "cpd", "deconvolve", "denoise", "directions", "eigenpairs", "einsum", "export", "fibers", "fit",
-           "forms", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm", "tridiag", "values", "version",
-           "view"]
+           "command", "contract", "cpd", "deconvolve", "denoise", "directions", "eigenpairs", "einsum", "export",
+           "fibers", "fit", "forms", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm", "tridiag",
+           "values", "version", "view"]

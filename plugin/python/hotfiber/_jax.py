@@ -17,7 +17,7 @@ def _number(a):
         raise ValueError(f"a: an array of shape (..., n, n) is needed, not {a.shape}")
     if a.dtype in (np.float32, np.float64, np.complex64, np.complex128):
         return a
-    return a.astype(jnp.result_type(float))  # float64 if JAX has been told to use it
+    return a.astype(jnp.result_type(float))  # float64 if jax_enable_x64 is set
 
 
 def _call(a, upper, vectors):

@@ -119,7 +119,7 @@ def _number(a):
     return a.to(torch.complex128 if a.is_complex() else torch.float64)
 
 
-# torch.compile does not look into functions with a jvp; these it takes as they are.
+# torch.compile does not look into functions with a jvp; these stay whole.
 @torch.compiler.allow_in_graph
 def _eigh_of(a, upper):
     return _Eigh.apply(a, upper)

@@ -53,7 +53,7 @@ HOT_API hot_status hot_view_show(hot_context *context, const hot_view_fields *fi
 
 typedef struct hot_view hot_view;
 
-/* Opens a window on copies of the fields and returns as soon as it is there. Later calls of hot_view_update show new
+/* Opens a window on copies of the fields and returns when it is open. Later calls of hot_view_update show new
  * slices in it; the view follows them until the user moves the crosshair. Fields of zeros are shown as empty: tensors,
  * fibers and background decide what can be updated. device_tensors are refused. The window stays open until the user
  * closes it or hot_view_close is called; closing it does not end the program. A process has one window at a time.
