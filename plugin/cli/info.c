@@ -150,6 +150,9 @@ static hot_status show_shells(hot_context *context, const hot_dwi *dwi)
             return status;
         if (s == 0 && dwi->has_b0) {
             printf("    b = 0        %zu\n", shell.volumes);
+            if (dwi->shells == 1)
+                printf("    no diffusion-weighted volume: the largest b-value is %g s/mm^2 (is it in another unit?)\n",
+                       hot_dwi_largest_b(dwi));
             continue;
         }
         printf("    b = %-8.0f %zu: %zu direction%s, ", dwi->shell_b[s], shell.volumes, shell.distinct,

@@ -298,7 +298,7 @@ static void look_at_drift(const hot_dwi *dwi, const sums *s, hot_check_findings 
         n++, x += at, y += value, xx += at * at, xy += at * value, yy += value * value;
     }
     const double spread = xx - x * x / n, slope = (xy - x * y / n) / spread;
-    if (n < 3 || !(spread > 0.02)) /* b=0 volumes all at one end tell nothing */
+    if (n < 3 || !(spread > 0.02) || dwi->shells < 2) /* b=0 volumes all at one end, or alone, tell nothing */
         return;
     const double rest = fmax(0, yy - y * y / n - slope * slope * spread), error = sqrt(rest / (n - 2) / spread);
     to->drift = 100 * (exp(slope) - 1);
@@ -331,6 +331,11 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
     const int highest = hot_dwi_highest_order(context, dwi, -1);
     if (highest < 0)
         return hot_context_cancelled(context) ? HOT_ERROR_CANCELLED : HOT_ERROR_MEMORY;
+    if (dwi->shells <= (size_t)dwi->has_b0) {
+        add(to, "no_weighting", 1, "no volume is diffusion-weighted: the largest b-value is %g s/mm^2, and up to 50 "
+            "counts as b=0 (1000 and more is usual; is it in another unit?)", hot_dwi_largest_b(dwi));
+        return HOT_OK;
+    }
     if (!dwi->has_b0)
         add(to, "no_b0", 1, "there is no b=0 volume: the models adc and fod cannot be fitted");
     for (size_t shell = dwi->has_b0; shell < dwi->shells; shell++) {

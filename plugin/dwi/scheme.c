@@ -98,6 +98,14 @@ hot_status hot_scheme_of_volumes(hot_context *context, const hot_dwi *dwi, size_
     return status;
 }
 
+double hot_dwi_largest_b(const hot_dwi *dwi)
+{
+    double largest = 0;
+    for (size_t v = 0; v < hot_dwi_volumes(dwi); v++)
+        largest = fmax(largest, hot_dwi_b(dwi)[v]);
+    return largest;
+}
+
 hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t count, const double *gradients, int order,
                              const char *what)
 {
@@ -105,14 +113,11 @@ hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t co
     const size_t distinct = hot_scheme_distinct(count, gradients);
     double normal[3];
     int lower = order - 2;
-    if (count == 0) {
-        double largest = 0;
-        for (size_t v = 0; v < hot_dwi_volumes(dwi); v++)
-            largest = fmax(largest, hot_dwi_b(dwi)[v]);
+    if (count == 0)
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "'%s' has no diffusion-weighted volume: its largest b-value is %g s/mm^2, and up to 50 "
-                                "counts as b=0 (1000 and more is usual; is it in another unit?)", source, largest);
-    }
+                                "counts as b=0 (1000 and more is usual; is it in another unit?)", source,
+                                hot_dwi_largest_b(dwi));
     if (distinct > 2 && hot_scheme_planar(count, gradients, normal))
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "all %zu gradient directions of '%s' (%s) are in one plane (normal %.3f %.3f %.3f): "

@@ -14,6 +14,9 @@ hot_status hot_scheme_supports(hot_context *context, size_t count, const double 
  * have, and whether these determine this order. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_scheme_of_volumes(hot_context *context, const hot_dwi *dwi, size_t count, const size_t *use, int order,
                                  size_t *distinct, int *supports);
+/* The largest b-value of all volumes, s/mm^2. */
+double hot_dwi_largest_b(const hot_dwi *dwi);
+
 /* Fails with the fault and the highest possible order. `what` names the directions ("b=3000", "all shells"). */
 hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t count, const double *gradients, int order,
                              const char *what);

@@ -151,6 +151,9 @@ found, _ = kinds(data[..., few], bvec[:, few], bval[few])
 check("few_directions" in found and "order 2" in found["few_directions"]["text"], "seven directions: %s" % list(found))
 found, _ = kinds(data[..., 2:], bvec[:, 2:], bval[2:])
 check("no_b0" in found, "no b=0 volume: %s" % list(found))
+found, _ = kinds(values=bval / 1000)  # ms/um^2: all would count as b=0
+check("no_weighting" in found and "largest b-value is %g" % (bval.max() / 1000) in found["no_weighting"]["text"] and
+      "signal_drift" not in found, "b-values in another unit: %s" % list(found))
 
 # Drift: b=0 volumes between the others, falling by 8 per cent over the scan, against noise of 1 per cent a volume.
 order = np.insert(np.arange(2, volumes), [0, 10, 20, 30], [0, 1, 0, 1])

@@ -166,6 +166,45 @@ class Viewer:
             self.process.kill()
             self.process.wait()
 
+    # ---- The panel, in a window of 1000 x 1300 whose picture has a corner at (300, 1270)
+
+    def need_panel(self):
+        """Skips the test if this build has none."""
+        if "at_mode" not in self.state():
+            print("skipped: this build has no panel (libimgui-dev)")
+            self.leave()
+            self.screen.close()
+            sys.exit(77)
+
+    def place(self, name):
+        """Where a control is, once it does not move any more: rows appear, and lists unfold in several frames."""
+        seen = []
+
+        def still():
+            seen.append(self.state().get(f"at_{name}"))
+            time.sleep(.03)
+            return seen[-1] if len(seen) > 5 and len(set(seen[-5:])) == 1 else None
+        found = wait_for(still, f"{name} is in the panel")
+        return [int(part) for part in (found or "500,5").split(",")]
+
+    def press(self, x, y):
+        self.screen.xdotool("mousemove", x, y, "sleep", ".15", "mousedown", 1, "sleep", ".15", "mouseup", 1)
+
+    def click(self, name, right=0):
+        x, y = self.place(name)
+        self.press(x + right, y)
+
+    def settle(self):
+        """The picture once the pointer is off the panel and nothing moves."""
+        self.screen.xdotool("mousemove", 300, 1270)
+        kept = [self.picture()]
+
+        def still():
+            kept.append(self.picture())
+            return same(kept[-1], kept[-2])
+        wait_for(still, "the picture is still")
+        return kept[-1]
+
 
 def same(a, b):
     return a.shape == b.shape and np.array_equal(a, b)

@@ -3,7 +3,6 @@ where a formula says. Streamlines, fixel directories, harmonics, tensors of othe
 import io
 import os
 import shutil
-import struct
 import sys
 import zipfile
 

@@ -24,43 +24,13 @@ write_nrrd("data/peaks.nrrd", peaks, vectors, origin, "directions")
 
 screen = Screen(size=(1000, 1300))
 view = Viewer(screen, "data/dwi.nrrd", "--as", "dwi", "--size", "980x1280", panel="on")
-if "at_mode" not in view.state():
-    print("skipped: this build has no panel (libimgui-dev)")
-    view.leave()
-    screen.close()
-    raise SystemExit(77)
+view.need_panel()
+place, click, settle = view.place, view.click, view.settle
 
 
 def overlays():
     """The layers in the state's file, from the bottom."""
     return [line.split(" ", 1)[1] for line in open(view.dump_file).read().splitlines() if line.startswith("overlay ")]
-
-
-def place(name):
-    seen = []
-
-    def still():
-        seen.append(view.state().get(f"at_{name}"))
-        time.sleep(.03)
-        return seen[-1] if len(seen) > 5 and len(set(seen[-5:])) == 1 else None
-    found = wait_for(still, f"{name} is in the panel")
-    return [int(part) for part in (found or "500,5").split(",")]
-
-
-def click(name, right=0):
-    x, y = place(name)
-    screen.xdotool("mousemove", x + right, y, "sleep", ".15", "mousedown", 1, "sleep", ".15", "mouseup", 1)
-
-
-def settle():
-    screen.xdotool("mousemove", 300, 1270)
-    kept = [view.picture()]
-
-    def still():
-        kept.append(view.picture())
-        return same(kept[-1], kept[-2])
-    wait_for(still, "the picture is still")
-    return kept[-1]
 
 
 def changes(what, act, wanted):

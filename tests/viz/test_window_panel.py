@@ -3,7 +3,6 @@ one key; pictures, settings and the command that it writes are what the window s
 import os
 import struct
 import subprocess
-import time
 
 import numpy as np
 
@@ -30,44 +29,8 @@ write_nrrd("data/mask.nrrd", mask, vectors, origin)
 
 screen = Screen(size=(1000, 1300))
 view = Viewer(screen, *files, "--mask", "data/mask.nrrd", "--size", "980x1280", "--scale", "2", panel="on")
-if "at_mode" not in view.state():
-    print("skipped: this build has no panel (libimgui-dev)")
-    view.leave()
-    screen.close()
-    raise SystemExit(77)
-
-
-def place(name):
-    """Where a control is, once it does not move any more: rows appear, and lists unfold in several frames."""
-    seen = []
-
-    def still():
-        seen.append(view.state().get(f"at_{name}"))
-        time.sleep(.03)
-        return seen[-1] if len(seen) > 5 and len(set(seen[-5:])) == 1 else None
-    found = wait_for(still, f"{name} is in the panel")
-    return [int(part) for part in (found or "500,5").split(",")]
-
-
-def press(x, y):
-    screen.xdotool("mousemove", x, y, "sleep", ".15", "mousedown", 1, "sleep", ".15", "mouseup", 1)
-
-
-def click(name, right=0):
-    x, y = place(name)
-    press(x + right, y)
-
-
-def settle():
-    """The picture once the pointer is off the panel and nothing moves."""
-    screen.xdotool("mousemove", 300, 1270)
-    kept = [view.picture()]
-
-    def still():
-        kept.append(view.picture())
-        return same(kept[-1], kept[-2])
-    wait_for(still, "the picture is still")
-    return kept[-1]
+view.need_panel()
+place, press, click, settle = view.place, view.press, view.click, view.settle
 
 
 def changes(name, act, shows=True):
