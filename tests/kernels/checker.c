@@ -236,7 +236,7 @@ int main(int argc, char **argv)
                 continue;
             if (cuda ? devices == 0 : backend > (int)hot_cpu_best())
                 continue;
-            if (device && (!HAVE_DEVICE || !(*family)->device))
+            if ((cuda && !(*family)->gpu) || (device && !HAVE_DEVICE))
                 continue;
             if (only_backend && strcmp(only_backend, name) != 0)
                 continue;

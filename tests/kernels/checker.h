@@ -36,7 +36,7 @@ typedef struct check_run {
 typedef struct check_family {
     const char *name;
     int plain;  /* 1: the family has no backends, its check runs once */
-    int device; /* 1: it takes arrays in a GPU's memory */
+    int gpu;    /* 1: it has a CUDA backend, and takes arrays in a GPU's memory */
     void (*check)(check_run *run);
     void (*bench)(check_run *run); /* NULL = none; called only when everything passed */
 } check_family;

@@ -9,10 +9,13 @@ void check_sshopm_large(check_run *run, int order)
     if (!check_wanted(run, name))
         return;
     check_case_begin(run, name, 40000);
+    /* of the tensor's scale, which grows with the order; the bound below is of the residual itself */
+    const double tolerance = order == 4 ? 5e-6 : 1e-6;
     hot_sshopm_bench *bench = NULL;
     hot_sshopm_figure figure;
     if (check_call(run, hot_sshopm_bench_create(run->context, order, 40000, 128, &bench)) &&
-        check_call(run, hot_sshopm_bench_run(run->context, bench, HOT_ALGORITHM_GNOMONIC, 0, 5e-6, 0, 0, &figure))) {
+        check_call(run, hot_sshopm_bench_run(run->context, bench, HOT_ALGORITHM_GNOMONIC, 0, tolerance, 0, 0,
+                                             &figure))) {
         CHECK_ITEM(run, 0, figure.limited_agreement >= (order == 4 ? 0.9995 : order == 6 ? 0.999 : 0.998),
                    "only %.5f end where double does", figure.limited_agreement);
         CHECK_ITEM(run, 0, figure.limited_settled >= (order == 4 ? 0.9995 : order == 6 ? 0.999 : 0.998),

@@ -9,7 +9,7 @@ if importlib.util.find_spec("jax") is None:
 import jax
 import jax.numpy as jnp
 import numpy as np
-from cli import check, end
+from counted import check, end
 from hotfiber import linalg
 from jax.test_util import check_grads
 

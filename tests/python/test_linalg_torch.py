@@ -13,7 +13,7 @@ if not hasattr(torch.library, "custom_op"):
     print(f"skipped: PyTorch {torch.__version__}, 2.4 is needed")
     sys.exit(77)
 
-from cli import check, end
+from counted import check, end
 from hotfiber import linalg
 from torch.autograd import gradcheck, gradgradcheck
 
