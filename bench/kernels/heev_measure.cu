@@ -14,9 +14,10 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
     hot_heev_device *device = NULL;
     hot_cuda_timing timing;
     int timed = 0;
-    hot_status status = hot_heev_device_create(context, 1, 1, n, n, 1, count, &device);
+    const hot_heev_problem problem = {1, 1, 0, 1, n, n};
+    hot_status status = hot_heev_device_create(context, &problem, count, &device);
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&memory, hot_heev_device_bytes(1, n, 1, count)), "memory");
+        status = hot_cuda_status(context, cudaMalloc(&memory, hot_heev_device_bytes(&problem, count)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&from, bytes), "memory for matrices");
     if (status == HOT_OK)

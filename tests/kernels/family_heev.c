@@ -363,6 +363,12 @@ static void check(check_run *run)
                 if (some[s] > 2)
                     check_kind(run, (kind)which, type == 2, type == 1, some[s], 2, some[s] / 3, 0);
             }
+    /* matrices in registers: every size and type, more of them than a block takes */
+    for (size_t n = 1; n <= 17 && full; n++)
+        for (int type = 0; type < 4; type++)
+            for (int which = 0; which < KINDS; which += run->cuda ? 1 : 3)
+                check_kind(run, (kind)which, type / 2, type % 2, n, n <= 4 ? 67 : 19, which % 2 ? (n + 1) / 2 : 0,
+                           n <= 4);
     for (size_t s = 0; s < sizeof large / sizeof large[0] && full; s++) {
         check_kind(run, RANDOM, 1, 1, large[s], large[s] < 130 ? 3 : 1, 0, 0);
         if (large[s] < 512 || run->cuda)
@@ -381,6 +387,9 @@ static void check(check_run *run)
     }
     check_flags(run, 1, 1, 21, 10);
     check_flags(run, 0, 0, 40, 5);
+    for (int type = 0; type < 4; type++)
+        for (size_t n = 3; n <= 16; n += n < 5 ? 1 : 4)
+            check_flags(run, type / 2, type % 2, n, 40);
     uplo = HOT_HEEV_UPPER;
     static const size_t upper[] = {1, 2, 5, 17, 33, 70, 140, 300};
     for (size_t s = 0; s < sizeof upper / sizeof upper[0] && full; s++)

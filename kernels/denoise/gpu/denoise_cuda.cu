@@ -133,8 +133,9 @@ hot_status open_solver(gpu *g)
         return HOT_OK;
     const bool is_complex = g->plan.parts == 2;
     const size_t n = (size_t)g->plan.n, matrix = n * n * (size_t)g->plan.parts;
+    const hot_heev_problem problem = {1, is_complex, 0, 1, n, n};
     const size_t each = 2 * matrix * sizeof(double) + n * sizeof(double) + 1 +
-                        hot_heev_device_bytes(is_complex, n, 1, 16) / 16 + 1;
+                        hot_heev_device_bytes(&problem, 16) / 16 + 1;
     const size_t windows = (size_t)g->rows * (size_t)g->plan.places[0];
     g->most = SOLVER_BYTES / each < 1 ? 1 : SOLVER_BYTES / each;
     g->most = g->most < windows ? g->most : windows;
@@ -145,12 +146,12 @@ hot_status open_solver(gpu *g)
         g->vectors = hot_arena_array<double>(&arena, g->most * matrix);
         g->values = hot_arena_array<double>(&arena, g->most * n);
         g->flags = hot_arena_array<uint8_t>(&arena, g->most);
-        g->working = hot_arena_alloc(&arena, hot_heev_device_bytes(is_complex, n, 1, g->most));
+        g->working = hot_arena_alloc(&arena, hot_heev_device_bytes(&problem, g->most));
         if (pass == 0)
             status = hot_device_alloc(g->context, arena.used, (void **)&g->solver_memory, "memory for matrices");
         arena = hot_arena{g->solver_memory, 0};
     }
-    return status == HOT_OK ? hot_heev_device_create(g->context, 1, is_complex, n, n, 1, g->most, &g->solver) : status;
+    return status == HOT_OK ? hot_heev_device_create(g->context, &problem, g->most, &g->solver) : status;
 }
 
 /* Windows for which the short way was not enough; all of the batch where their number is not known here. */

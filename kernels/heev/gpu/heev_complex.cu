@@ -6,6 +6,12 @@ bool hot_heev_clusters_complex(int n)
     return cluster_fits<true>(n);
 }
 
+void hot_heev_tiny_complex(const heev_plan *plan, bool upper, const void *matrices, void *values, void *vectors,
+                           uint8_t *flags, cudaStream_t stream)
+{
+    launch_tiny<true>(plan, upper, matrices, values, vectors, flags, stream);
+}
+
 hot_status hot_heev_reduce_complex(hot_context *context, const heev_plan *plan, const void *matrices,
                                    cudaStream_t stream)
 {

@@ -1,8 +1,11 @@
-/* Hermitian matrices on the GPU, stage by stage: reduction to tridiagonal form (in the registers of a block or of a
+/* Hermitian matrices on the GPU. Up to HEEV_TINY rows one kernel does everything, in the precision that is given.
+ * Larger ones go stage by stage: reduction to tridiagonal form (in the registers of a block or of a
  * cluster of blocks, or by panels), eigenvalues by multisection, eigenvectors by twisted factorisations, their last
  * digits of orthogonality by a step of Newton and Schulz, and the reflections. Matrices with eigenvalues too close for
  * twisted factorisations go through implicit QL. All in double precision; single is rounded at both ends. */
 #include "heev_device.h"
+
+#include <algorithm>
 
 #include "common/arena.h"
 #include "heev_stages.cuh"
@@ -10,7 +13,7 @@
 #include "heev_vectors.cuh"
 
 struct hot_heev_device {
-    int is_complex;
+    hot_heev_problem problem;
     heev_plan plan; /* without count and arrays */
 };
 
@@ -40,9 +43,43 @@ static hot_status launch_tridiagonal(hot_context *context, const heev_plan *plan
     return status;
 }
 
-/* The arrays of the plan for `count` matrices. */
-static void divide_memory(int is_complex, size_t count, hot_arena *arena, heev_plan *plan)
+/* The lower triangle of each matrix from its upper one. parts: 2 for complex numbers, whose conjugates these are. */
+template <typename T> __global__ void turn(size_t count, size_t n, size_t parts, const T *from, T *to)
 {
+    const size_t square = n * n * parts;
+    for (size_t at = blockIdx.x * (size_t)blockDim.x + threadIdx.x; at < count * square;
+         at += gridDim.x * (size_t)blockDim.x) {
+        const size_t part = at % parts, row = at / parts % n, column = at / parts / n % n;
+        if (row >= column) {
+            const T number = from[at / square * square + (row * n + column) * parts + part];
+            to[at] = part ? -number : number;
+        }
+    }
+}
+
+static size_t entry_bytes(const hot_heev_problem *problem)
+{
+    return (problem->is_complex ? 2 : 1) * (problem->f64 ? sizeof(double) : sizeof(float));
+}
+
+/* Lower triangles of `count` matrices of which the upper ones are given. */
+static void launch_turn(const hot_heev_problem *problem, size_t count, const void *matrices, void *turned,
+                        cudaStream_t stream)
+{
+    const size_t n = problem->n, parts = problem->is_complex ? 2 : 1;
+    const unsigned blocks = (unsigned)std::min((count * n * n * parts + 255) / 256, (size_t)65535);
+    if (problem->f64)
+        turn<<<blocks, 256, 0, stream>>>(count, n, parts, (const double *)matrices, (double *)turned);
+    else
+        turn<<<blocks, 256, 0, stream>>>(count, n, parts, (const float *)matrices, (float *)turned);
+}
+
+/* The arrays of the plan for `count` matrices; returns where triangles are turned, or NULL. */
+static void *divide_memory(const hot_heev_problem *problem, size_t count, hot_arena *arena, heev_plan *plan)
+{
+    const int is_complex = problem->is_complex;
+    if (plan->n <= HEEV_TINY)
+        return NULL;
     const size_t n = (size_t)plan->n, ld = (size_t)plan->ld, number_bytes = (is_complex ? 2 : 1) * sizeof(double);
     const size_t square = count * ld * ld;
     plan->reflectors = hot_arena_alloc(arena, square * number_bytes);
@@ -58,60 +95,73 @@ static void divide_memory(int is_complex, size_t count, hot_arena *arena, heev_p
     plan->apart = hot_arena_array<unsigned long long>(arena, count);
     plan->exponent = hot_arena_array<int>(arena, count);
     plan->state = hot_arena_array<int>(arena, count);
+    return hot_arena_alloc(arena, problem->upper ? count * n * n * entry_bytes(problem) : 0);
 }
 
 hot_status hot_heev_device_run(hot_context *context, const hot_heev_device *device, size_t count, const void *matrices,
                                void *values, void *vectors, uint8_t *flags, void *memory, void *on_stream)
 {
     cudaStream_t stream = (cudaStream_t)on_stream;
+    const hot_heev_problem *problem = &device->problem;
     heev_plan plan = device->plan;
     hot_arena arena = {(char *)memory, 0};
     plan.count = (int)count;
-    divide_memory(device->is_complex, count, &arena, &plan);
+    void *turned = divide_memory(problem, count, &arena, &plan);
+    hot_status status = HOT_OK;
     if (count == 0)
         return HOT_OK;
-    hot_status status = device->is_complex ? hot_heev_reduce_complex(context, &plan, matrices, stream)
-                                           : hot_heev_reduce_real(context, &plan, matrices, stream);
-    if (status == HOT_OK)
-        status = launch_tridiagonal(context, &plan, stream);
-    if (status == HOT_OK)
-        status = device->is_complex ? hot_heev_backtransform_complex(context, &plan, values, vectors, flags, stream)
-                                    : hot_heev_backtransform_real(context, &plan, values, vectors, flags, stream);
+    if (plan.n <= HEEV_TINY) {
+        (problem->is_complex ? hot_heev_tiny_complex : hot_heev_tiny_real)(&plan, problem->upper != 0, matrices, values,
+                                                                          vectors, flags, stream);
+    } else {
+        if (problem->upper) {
+            launch_turn(problem, count, matrices, turned, stream);
+            matrices = turned;
+        }
+        status = (problem->is_complex ? hot_heev_reduce_complex : hot_heev_reduce_real)(context, &plan, matrices,
+                                                                                        stream);
+        if (status == HOT_OK)
+            status = launch_tridiagonal(context, &plan, stream);
+        if (status == HOT_OK)
+            status = (problem->is_complex ? hot_heev_backtransform_complex : hot_heev_backtransform_real)(
+                context, &plan, values, vectors, flags, stream);
+    }
     return status == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "starting the eigensolver") : status;
 }
 
-static heev_plan make_plan(int is_complex, size_t n, size_t kept, int f64, int vectors, size_t count)
+static heev_plan make_plan(const hot_heev_problem *problem, size_t count)
 {
+    const size_t n = problem->n;
     heev_plan plan = {};
     plan.n = (int)n;
-    plan.kept = (int)kept;
+    plan.kept = (int)problem->kept;
     plan.ld = (plan.n + 31) / 32 * 32;
     plan.panel = n <= 256 ? 8 : HEEV_PANEL;
-    plan.clusters = is_complex ? hot_heev_clusters_complex(plan.n) : hot_heev_clusters_real(plan.n);
+    plan.clusters = problem->is_complex ? hot_heev_clusters_complex(plan.n) : hot_heev_clusters_real(plan.n);
     plan.lanes = 1;
     while (plan.lanes < 16 && 2 * (size_t)plan.lanes * n * count <= HEEV_BUSY)
         plan.lanes *= 2;
-    plan.f64 = f64 != 0;
-    plan.vectors = vectors != 0;
+    plan.f64 = problem->f64 != 0;
+    plan.vectors = problem->vectors != 0;
     return plan;
 }
 
-size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors, size_t count)
+size_t hot_heev_device_bytes(const hot_heev_problem *problem, size_t count)
 {
-    heev_plan plan = make_plan(is_complex, n, n, 1, vectors, count);
+    heev_plan plan = make_plan(problem, count);
     hot_arena arena = {NULL, 0};
-    divide_memory(is_complex, count, &arena, &plan);
+    divide_memory(problem, count, &arena, &plan);
     return arena.used;
 }
 
-hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex, size_t n, size_t kept, int vectors,
-                                  size_t count, hot_heev_device **out)
+hot_status hot_heev_device_create(hot_context *context, const hot_heev_problem *problem, size_t count,
+                                  hot_heev_device **out)
 {
     hot_heev_device *device = *out = (hot_heev_device *)hot_context_alloc(context, 1, sizeof *device);
     if (!device)
         return HOT_ERROR_MEMORY;
-    device->is_complex = is_complex;
-    device->plan = make_plan(is_complex, n, kept, f64, vectors, count);
+    device->problem = *problem;
+    device->plan = make_plan(problem, count);
     return HOT_OK;
 }
 

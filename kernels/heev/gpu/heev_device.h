@@ -8,17 +8,23 @@
 extern "C" {
 #endif
 
-/* The kernels for a shape of problem on the current GPU, and how they are launched. */
+/* Matrices of size n (1 to HOT_HEEV_MAX), of which the `kept` <= n largest eigenvalues are wanted, and vectors or not;
+ * upper: the triangle that is read. */
+typedef struct hot_heev_problem {
+    int f64, is_complex, upper, vectors;
+    size_t n, kept;
+} hot_heev_problem;
+
+/* The kernels for a problem on the current GPU, and how they are launched. */
 typedef struct hot_heev_device hot_heev_device;
 
-/* Matrices of size n (1 to HOT_HEEV_MAX), of which the `kept` <= n largest eigenvalues are wanted, and vectors or not.
- * count: of all matrices, in as many calls as it takes; where they are few, more threads share one, and the last bits
+/* count: of all matrices, in as many calls as it takes; where they are few, more threads share one, and the last bits
  * of the results differ. Errors: HOT_ERROR_MEMORY; *out is then NULL. The caller destroys it. */
-hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex, size_t n, size_t kept, int vectors,
-                                  size_t count, hot_heev_device **out);
+hot_status hot_heev_device_create(hot_context *context, const hot_heev_problem *problem, size_t count,
+                                  hot_heev_device **out);
 
-/* Bytes of working memory for a call with `count` matrices: some 100 n^2 per matrix. */
-size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors, size_t count);
+/* Bytes of working memory for a call with `count` matrices: some 100 n^2 per matrix, none for the smallest. */
+size_t hot_heev_device_bytes(const hot_heev_problem *problem, size_t count);
 
 /* Starts `count` matrices on a stream (a cudaStream_t; NULL: the default one) and returns at once. Every pointer is of
  * the device's memory, aligned as cudaMalloc's are (vectors: to 16 bytes); layout and meaning as in hotfiber/heev.h;

@@ -1,4 +1,4 @@
-/* Which kernels reduce and which transform back, by the size of the matrices. */
+/* Which kernels solve matrices, or reduce and transform back, by their size. */
 #ifndef HOT_HEEV_DISPATCH_CUH
 #define HOT_HEEV_DISPATCH_CUH
 
@@ -7,6 +7,47 @@
 #include "heev_panel.cuh"
 #include "heev_small.cuh"
 #include "heev_stages.cuh"
+#include "heev_tiny.cuh"
+
+template <typename T, int PARTS, int N, int THREADS, bool VECTORS>
+static void launch_tiny_of(const heev_tiny_job<T> &job, cudaStream_t stream)
+{
+    constexpr size_t EACH = HEEV_TINY_BLOCK / THREADS;
+    heev_tiny<T, PARTS, N, THREADS, VECTORS>
+        <<<(unsigned)((job.count + EACH - 1) / EACH), HEEV_TINY_BLOCK, 0, stream>>>(job);
+}
+
+/* How many threads share a matrix was measured on an H200, with 100,000 of them. */
+template <typename T, int PARTS>
+static void launch_tiny_numbers(const heev_plan *plan, bool upper, const void *matrices, void *values, void *vectors,
+                                uint8_t *flags, cudaStream_t stream)
+{
+    constexpr bool WIDE = PARTS * sizeof(T) == 16;
+    const heev_tiny_job<T> job = {plan->n,     plan->kept,   (size_t)plan->count, upper, (const T *)matrices,
+                                  (T *)values, (T *)vectors, flags};
+    if (plan->n <= 4 && vectors)
+        launch_tiny_of<T, PARTS, 4, WIDE ? 2 : 1, true>(job, stream);
+    else if (plan->n <= 4)
+        launch_tiny_of<T, PARTS, 4, 1, false>(job, stream);
+    else if (plan->n <= 8 && vectors)
+        launch_tiny_of<T, PARTS, 8, 2, true>(job, stream);
+    else if (plan->n <= 8)
+        launch_tiny_of<T, PARTS, 8, PARTS, false>(job, stream);
+    else if (plan->n <= 12)
+        launch_tiny_of<T, PARTS, 12, 2 * PARTS, true>(job, stream);
+    else
+        launch_tiny_of<T, PARTS, 16, WIDE ? 8 : 4, true>(job, stream);
+}
+
+template <bool C>
+static void launch_tiny(const heev_plan *plan, bool upper, const void *matrices, void *values, void *vectors,
+                        uint8_t *flags, cudaStream_t stream)
+{
+    if (plan->f64)
+        launch_tiny_numbers<double, C ? 2 : 1>(plan, upper, matrices, values, vectors, flags, stream);
+    else
+        launch_tiny_numbers<float, C ? 2 : 1>(plan, upper, matrices, values, vectors, flags, stream);
+}
 
 /* matrices: NULL for what panels or clusters have left. */
 template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>

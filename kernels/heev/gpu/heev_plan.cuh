@@ -28,9 +28,10 @@ struct heev_plan {
     int *state;         /* count: HEEV_ ... */
 };
 
-/* Matrices up to HEEV_SMALL are reduced in a block's registers, up to HEEV_CLUSTERED by clusters of blocks where the
- * GPU has them, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_WY are applied at a time. */
-enum { HEEV_SMALL = 64, HEEV_CLUSTERED = 512, HEEV_PANEL = 16, HEEV_WY = 16 };
+/* Matrices up to HEEV_TINY are solved by a few threads each. Others are reduced: up to HEEV_SMALL in a block's
+ * registers, up to HEEV_CLUSTERED by clusters of blocks where the GPU has them, larger ones by panels of at most
+ * HEEV_PANEL reflectors; HEEV_WY are applied at a time. */
+enum { HEEV_TINY = 16, HEEV_SMALL = 64, HEEV_CLUSTERED = 512, HEEV_PANEL = 16, HEEV_WY = 16 };
 
 enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
 

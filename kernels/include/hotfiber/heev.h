@@ -40,7 +40,8 @@ typedef struct hot_heev_options {
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
  * Method: Householder reduction to real tridiagonal form. On the CPU implicit QL with a matrix in each lane of a vector
  * for n up to 31, and up to 64 for 32 matrices or more; else LAPACK (zheevd, dsyevd ...), or implicit QL in builds
- * without LAPACK. On the GPU multisection and twisted factorisations (Dhillon, Parlett 2004). */
+ * without LAPACK. On the GPU implicit QL by a few threads per matrix for n up to 16, in the precision that is given;
+ * beyond that multisection and twisted factorisations (Dhillon, Parlett 2004), in double precision. */
 HOT_API hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                                 const double *matrices, double *values, double *vectors, uint8_t *flags);
 HOT_API hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,

@@ -62,7 +62,7 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
 
     matrices: (..., n, n), n at most 1024, in any order in memory. Complex and real types, computed in single
         precision for complex64 and float32, else in double. Arrays in a GPU's memory are read where they are if each
-        matrix lies column by column (UPLO="U": row by row), else from a copy there.
+        matrix lies row by row or column by column, else from a copy there.
     UPLO: which triangle is read, "L" the lower or "U" the upper one, as with numpy.linalg.eigh; the imaginary parts of
         the diagonal are ignored.
     largest: how many, from the largest eigenvalue on; None = all n.
@@ -87,7 +87,7 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
     # The library takes columns that lie together. Where rows do, that is the transposed matrix, which is the conjugate;
     # its other triangle is meant.
-    by_columns = not upper if there else bool(matrices.swapaxes(-1, -2).flags.c_contiguous)
+    by_columns = matrices.is_contiguous(swapped=True) if there else bool(matrices.swapaxes(-1, -2).flags.c_contiguous)
     if there:
         matrices = matrices.packed("matrices", swapped=by_columns)
     else:
