@@ -329,7 +329,7 @@ static void check_arguments(check_run *run)
 /* Few sizes, small ones, for tools that slow a GPU down a hundredfold. */
 static void check_briefly(check_run *run)
 {
-    static const size_t sizes[] = {1, 31, 64, 81, 132, 259};
+    static const size_t sizes[] = {1, 3, 7, 12, 16, 31, 64, 81, 132, 259};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (int is_complex = 0; is_complex < 2; is_complex++) {
             if (!run->cuda && sizes[s] > 100)
