@@ -338,7 +338,8 @@ static void test_states(hot_context *context)
 
 int main(void)
 {
-    static void (*const tests[])(hot_context *) = {test_text, test_images, test_directions, test_fading, test_states, NULL};
+    static void (*const tests[])(hot_context *) = {test_text, test_images, test_directions, test_fading, test_states,
+                                                   NULL};
     char folder[] = "/tmp/hot_layers_XXXXXX";
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
