@@ -1,10 +1,14 @@
 #!/usr/bin/python3
-"""The pictures of README and of the tutorial.
+"""The pictures of README and of the tutorial, and the stored outputs of the notebook.
 
     docs/pictures.py brain SCAN      # docs/static/brain.png; SCAN: NAME.nii.gz with .bval, .bvec (dcm_qa_philips)
     docs/pictures.py tutorial        # docs/tutorial/*.png, by the commands of the page
+    docs/pictures.py notebook        # the outputs of docs/quick_start.ipynb; the package on PYTHONPATH
 
-HOTFIBER names the command. Needs MRtrix, python3-pil, fonts-dejavu-core; for the tutorial python3-dipy and chromium."""
+HOTFIBER names the command. Needs MRtrix, python3-pil, fonts-dejavu-core; for the tutorial python3-dipy and chromium,
+for the notebook python3-nbconvert and python3-ipykernel."""
+import base64
+import io
 import os
 import re
 import shutil
@@ -82,7 +86,29 @@ def draw_tutorial():
     save(shrink("report.png", 800), "tutorial", "report.png")
 
 
+def store_notebook():
+    """Pictures are stored once and small: a result shows itself as HTML with its picture, and as the picture again."""
+    import nbformat
+    from nbconvert.preprocessors import ExecutePreprocessor
+
+    path = os.path.join(DOCS, "quick_start.ipynb")
+    book = nbformat.read(path, 4)
+    ExecutePreprocessor(record_timing=False).preprocess(book, {"metadata": {"path": DOCS}})
+    for output in (one for cell in book.cells for one in cell.get("outputs", [])):
+        data = output.get("data", {})
+        if "image/png" in data:
+            data.pop("text/html", None)
+            picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).convert("RGB")
+            made = io.BytesIO()
+            picture.resize((700, round(picture.height * 700 / picture.width)), Image.LANCZOS).save(made, "PNG",
+                                                                                                   optimize=True)
+            data["image/png"] = base64.b64encode(made.getvalue()).decode()
+    nbformat.write(book, path)
+
+
 def main():
+    if sys.argv[1:] == ["notebook"]:
+        return store_notebook()
     if len(sys.argv) < 2 or sys.argv[1:] != ["tutorial"] and not (sys.argv[1] == "brain" and len(sys.argv) == 3):
         sys.exit(__doc__)
     scan = os.path.abspath(sys.argv[-1])
