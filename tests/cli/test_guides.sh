@@ -41,7 +41,10 @@ for guide in mrtrix cohorts after fsl tractseg scilpy qsiprep slicer paraview; d
                 { echo "not so: 200 tracks"; failed=1; } ;;
     cohorts) [ -f sub-02/afd_total.nii.gz ] || { echo "not so: maps of the second subject"; failed=1; } ;;
     after) [ "$(grep -c . connectome.csv)" = 2 ] && ! grep -q '^0,0$' connectome.csv ||
-               { echo "not so: a connectome of two regions: $(cat connectome.csv)"; failed=1; } ;;
+               { echo "not so: a connectome of two regions: $(cat connectome.csv)"; failed=1; }
+           mrcalc -quiet peaks_fod.nii.gz out/peaks_fod.nii.gz -sub -abs difference.mif
+           mrstats -quiet difference.mif -output max | awk '!($1 < 1e-4) { bad = 1 } END { exit bad }' ||
+               { echo "not so: peaks_fod made later is the same"; failed=1; } ;;
     fsl) for name in merged_th1samples merged_ph1samples merged_f1samples nodif_brain_mask; do
              [ -f out/bedpostx/$name.nii.gz ] || { echo "not so: no bedpostx/$name.nii.gz"; failed=1; }
          done ;;

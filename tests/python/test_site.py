@@ -89,7 +89,8 @@ def is_same(one, other):
     numbers = [re.findall(NUMBER, text) for text, _ in (one, other)]
     words = [re.sub(r"\s+", " ", re.sub(NUMBER, "#", text)) for text, _ in (one, other)]
     return one[1] == other[1] and words[0] == words[1] and all(
-        abs(float(a) - float(b)) <= (.1 if "." in a else 2 + .002 * float(a) if len(a) > 1 else 0) for a, b in zip(*numbers))
+        abs(float(a) - float(b)) <= (.1 if "." in a else 2 + .002 * float(a) if len(a) > 1 else 0)
+        for a, b in zip(*numbers))
 
 
 for number, (cell, fresh) in enumerate(zip(stored.cells, new.cells)):
