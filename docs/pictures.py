@@ -63,8 +63,8 @@ def draw_brain(scan):
         }
         view out --scale 1.5 --screenshot ours.png
         view mrtrix.nii.gz out/b0.nii.gz --normalise on --screenshot theirs.png""")
-    save(beside([("hotfiber run (faint: doubtful)", "ours.png"), ("MRtrix: dwi2fod csd, peaks above 0.1", "theirs.png")],
-                700), "static", "brain.png")
+    panels = ("hotfiber run (faint: doubtful)", "ours.png"), ("MRtrix: dwi2fod csd, peaks above 0.1", "theirs.png")
+    save(beside(panels, 700), "static", "brain.png")
 
 
 def draw_tutorial():
