@@ -23,7 +23,7 @@ html_theme_options = {"description": "Fibre directions in diffusion MRI", "page_
 html_static_path, html_css_files = ["static"], ["site.css"]
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 html_copy_source = html_show_sourcelink = False
-nbsphinx_execute = "always"
+nbsphinx_execute = "never"  # outputs are stored; tests/python/test_site.py compares them with new ones
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 

@@ -138,6 +138,16 @@ static void find_near(const char *path, char near[PATH_MAX])
         closedir(folder);
 }
 
+/* The file that an option takes of a run's folder (the first name of the list); NULL: none. */
+static const char *file_of_run(const cli_option *options, const char *path)
+{
+    for (const cli_option *option = options; option->name; option++)
+        for (size_t n = 0; n < sizeof of_runs / sizeof *of_runs; n++)
+            if (file_of(option) == path && strcmp(option->name, of_runs[n].option) == 0 && !of_runs[n].command)
+                return of_runs[n].files;
+    return NULL;
+}
+
 /* A program that converts an unreadable file to a readable one; "" if unknown. */
 static const char *advice(const char *path, const char *message)
 {
@@ -184,6 +194,11 @@ void cli_suggest_file(const cli_option *options, const cli_common *common, hot_s
     snprintf(quoted, sizeof quoted, "'%s'", cli_shown(path));
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && !strstr(hot_context_message(common->context), quoted))
         return; /* it speaks of a file within */
+    const char *file = options ? file_of_run(options, path) : NULL;
+    if (file && cli_run_file(path, "report.json") != path) {
+        snprintf(text, size, " of a run without %s", file);
+        return;
+    }
     if (access(path, F_OK) == 0) {
         snprintf(text, size, "%s", advice(path, hot_context_message(common->context)));
         return;

@@ -40,6 +40,7 @@ void hot_chart_histogram(FILE *file, const char *title, const char *axis, const 
                          const char *const *names, int count)
 {
     double most = 0;
+    char median[HOT_HTML_COUNT];
     for (int s = 0; s < count; s++)
         for (int b = 0; b < HOT_PAGE_BINS && series[s]->count > 0; b++)
             most = fmax(most, series[s]->bins[b] / series[s]->count);
@@ -50,7 +51,8 @@ void hot_chart_histogram(FILE *file, const char *title, const char *axis, const 
     hot_html_text(file, title);
     for (int s = 0; s < count; s++)
         if (series[s]->count > 0)
-            hot_html_format(file, "; %s%smedian %.3g", names ? names[s] : "", names ? ", " : "", series[s]->median);
+            hot_html_format(file, "; %s%smedian %s", names ? names[s] : "", names ? ", " : "",
+                            hot_html_number(median, series[s]->median));
     fputs("\">\n", file);
     put_axes(file, series[0], axis, most);
     for (int s = 0; s < count; s++) {

@@ -11,8 +11,9 @@
 /* The largest b-value, s/mm^2, whose signals FA and MD are fitted to. */
 static const double tensor_b_max = 1500;
 
-enum { DEFAULT = 1, ALL = 2, MAPS = 4 }; /* the sets; ALL: the files of version 0.1 */
-static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT}, {"all", ALL}, {"maps", MAPS}};
+enum { DEFAULT = 1, ALL = 2, MAPS = 4 }; /* ALL: what only the set "all" has */
+static const struct { const char *name; int set; } sets[] = {
+    {"default", DEFAULT}, {"all", DEFAULT | ALL | MAPS}, {"maps", MAPS}};
 
 /* The source of a file: an exporter of directions, tensors or the tensors of FA and MD, or a function; or the map of
  * the method signal with the same name. */
@@ -35,23 +36,23 @@ typedef struct output {
 } output;
 
 static const output outputs[] = {
-    {"peaks", "peaks.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "peaks", NULL,
+    {"peaks", "peaks.nii.gz", DEFAULT, NOTHING, DIRECTIONS, "peaks", NULL,
      "directions, 3 volumes per fibre, in scanner axes"},
-    {"peaks_nrrd", "peaks.nrrd", DEFAULT | ALL, NOTHING, DIRECTIONS, "peaks", NULL,
+    {"peaks_nrrd", "peaks.nrrd", DEFAULT, NOTHING, DIRECTIONS, "peaks", NULL,
      "the same in the space of the data; what `hotfiber view` opens"},
-    {"nfibers", "nfibers.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "nfibers", NULL, "how many fibres were found"},
+    {"nfibers", "nfibers.nii.gz", DEFAULT, NOTHING, DIRECTIONS, "nfibers", NULL, "how many fibres were found"},
     {"mask", "mask.nii.gz", DEFAULT | MAPS, NOTHING, OWN, NULL, write_mask, "where it was computed"},
     {"response", "response.txt", DEFAULT | MAPS, RESPONSE, OWN, NULL, write_response,
      "the single-fibre response, MRtrix's format (model msmt: white matter's; those of the other tissues are "
      "response_gm.txt and response_csf.txt)"},
-    {"tissues", "tissues.nii.gz", DEFAULT | ALL | MAPS, TISSUES, OWN, NULL, write_tissues,
+    {"tissues", "tissues.nii.gz", DEFAULT | MAPS, TISSUES, OWN, NULL, write_tissues,
      "model msmt: the amounts of white matter and the other tissues, a volume each"},
     {"tissues_sh", "wmfod.nii.gz", 0, TISSUES, OWN, NULL, write_tissue_sh,
      "model msmt: harmonics of each tissue, like MRtrix's dwi2fod; with gm.nii.gz and csf.nii.gz"},
     {"residual", "residual.nii.gz", MAPS, TISSUES, OWN, NULL, write_residual,
      "model msmt: what the conditions of the constrained minimum leave"},
-    {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
-    {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
+    {"dec", "dec.nii.gz", DEFAULT, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
+    {"png", "fibers.png", DEFAULT, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
     {"certainty", "certainty.nii.gz", DEFAULT, SIGNAL_METHOD, OWN, NULL, write_certainty,
      "method signal: how certain each fibre is, 0 to 1, a volume per fibre: pictures and colours fade it by that"},
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, SIGNAL_MAP, NULL, NULL,
@@ -68,7 +69,7 @@ static const output outputs[] = {
      "volume fraction of free water; with the isotropic one and the fibres' it adds to 1"},
     {"noise_sd", "noise_sd.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "each voxel's own standard deviation of the noise"},
-    {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
+    {"samples", "bedpostx", DEFAULT | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
     {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
     {"fixels", "fixels", ALL, NOTHING, DIRECTIONS, "fixels", NULL, "MRtrix fixel directory"},
@@ -89,7 +90,7 @@ static const output outputs[] = {
     {"nufo", "nufo.nii.gz", MAPS, FOD, TENSORS, "nufo", NULL, "the number of maxima of the fODF"},
     {"b0", "b0.nii.gz", MAPS, NOTHING, OWN, NULL, write_b0,
      "the mean b=0 image, if there are b=0 volumes; with --report in any case"},
-    {"noise", "noise.nii.gz", DEFAULT | ALL, DENOISING, OWN, NULL, write_noise,
+    {"noise", "noise.nii.gz", DEFAULT, DENOISING, OWN, NULL, write_noise,
      "with --denoise: the noise's standard deviation"},
 };
 enum { OUTPUTS = sizeof outputs / sizeof *outputs, SETS = sizeof sets / sizeof *sets };

@@ -39,6 +39,10 @@ works("export", "first/peaks.nrrd", "-o", "lines2.vtp")
 check(open("lines.vtp", "rb").read() == open("lines2.vtp", "rb").read(), "export FOLDER")
 scores = [works("score", of, "--truth", "truth.nrrd").stdout for of in ("first", "first/peaks.nrrd")]
 check(scores[0] == scores[1] and scores[0], f"score FOLDER: {scores}")
+os.remove("first/mask.nii.gz")
+done = hotfiber("run", "dwi.nrrd", "-o", "third", "--mask", "first")
+check(done.returncode == 1 and "of a run without mask.nii.gz" in done.stderr and done.stderr.count("\n") == 1,
+      f"a run's folder without a mask: {done.stderr}")
 for name in ("plain", "first", "again"):
     shutil.rmtree(name)
 for name in ("lines.vtp", "lines2.vtp"):
@@ -64,7 +68,7 @@ for name in ("head", "half"):
 for name in ("head.nrrd", "moved.nii", "half.nii"):
     os.remove(name)
 
-# The files that every run leaves, and with --outputs all those of version 0.1; no more and no less.
+# The files that every run leaves, and those with --outputs all; no more and no less.
 works("run", "-i", "dwi.nrrd", "-o", "few", "--quiet")
 few = {"peaks.nii.gz", "peaks.nrrd", "nfibers.nii.gz", "mask.nii.gz", "response.txt", "dec.nii.gz", "fibers.png",
        "report.json", "report.html", "b0.nii.gz", "certainty.nii.gz"}
@@ -73,7 +77,8 @@ before = tree()
 done = works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "all")
 expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fiber_1.nrrd", "fiber_2.nrrd",
             "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json",
-            "report.html", "b0.nii.gz", "certainty.nii.gz"}
+            "report.html", "b0.nii.gz", "certainty.nii.gz", "mask.nii.gz", "response.txt", "amplitude.nii.gz",
+            "fa.nii.gz", "md.nii.gz", "afd_total.nii.gz", "afd_max.nii.gz", "afd_sum.nii.gz", "nufo.nii.gz"}
 check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
 check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels: {os.listdir('out/fixels')}")
 check({p for p in tree() if not p.startswith("./out")} == set(before), "no files outside the directory")

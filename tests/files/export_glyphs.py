@@ -1,12 +1,14 @@
 """Tensor glyphs as PLY: where they are, how large, closed and the right side out, in every geometry."""
 import itertools
 import math
+import os
+import subprocess
 import sys
 
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, ORIGIN, SIGN, angle, export, write
+from _export import GEOMETRIES, HOTFIBER, ORIGIN, SIGN, angle, export, write
 from counted import check, end
 
 
@@ -61,6 +63,19 @@ for name, (space, axes, _) in GEOMETRIES.items():
             inner = radius > 0.01 * side
             along = (p[inner] @ (lps * direction) / radius[inner]) ** 2  # r(x) = (v.x)^2
             check(np.abs(radius[inner] / (0.45 * side) - along).max() < 0.02, f"{name}: r(x) is the form")
+
+# A file that few programs can turn is announced with its size; others are not.
+for size in ((20, 21, 20), (20, 20, 2)):
+    write("many.nrrd", "lps_oblique", np.tile([1., 1, 0, 0, 1, 0, 1], size + (1,)),
+          "kinds: 3D-masked-symmetric-matrix space space space")
+    said = subprocess.run([HOTFIBER, "export", "many.nrrd", "-o", "glyphs.vtp"], check=True, capture_output=True,
+                          text=True).stderr
+    megabytes = os.path.getsize("glyphs.vtp") / 1e6
+    check((f"{np.prod(size)} surfaces make a file of {megabytes:.0f} MB" in said) == (megabytes > 100),
+          f"{megabytes} MB: {said}")
+    check((megabytes > 100) == (size[2] > 2), f"{size}: {megabytes} MB")
+    os.remove("glyphs.vtp")
+os.remove("many.nrrd")
 
 # Any order, negative parts and a measurement frame: the surface is max(0, A x^m) times one scale
 rng = np.random.default_rng(2)

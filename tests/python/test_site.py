@@ -1,5 +1,5 @@
-"""The documentation site: it builds without a warning, its notebook runs, every link resolves, and it documents every
-function of both interfaces."""
+"""The documentation site: it builds without a warning, its notebook runs and prints what is stored in it, every link
+resolves, and it documents every function of both interfaces."""
 import glob
 import html.parser
 import importlib.util
@@ -66,6 +66,37 @@ for header in headers:
         functions = re.findall(r"^HOT_API[^;(]*?\b(hot_\w+)\(", file.read(), re.MULTILINE)
     check(not [name for name in functions if name not in c], f"every function of {header}")
 check(len(headers) > 20, f"{len(headers)} headers")
+# The notebook prints what is stored: all text, and a picture wherever it has one.
+import nbformat  # noqa: E402
+from nbconvert.preprocessors import ExecutePreprocessor  # noqa: E402
+
+os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+stored = nbformat.read(source + "/docs/quick_start.ipynb", 4)
+new = nbformat.from_dict(stored)
+ExecutePreprocessor(timeout=600).preprocess(new, {"metadata": {"path": source + "/docs"}})
+
+
+NUMBER = r"-?\d+\.?\d*"
+
+
+def outputs(cell):
+    return [(one.get("text") or one["data"]["text/plain"], "image/png" in one.get("data", {}))
+            for one in cell.get("outputs", [])]
+
+
+def is_same(one, other):
+    """But for what processors round differently: last digits, and the number of fibres of single voxels."""
+    numbers = [re.findall(NUMBER, text) for text, _ in (one, other)]
+    words = [re.sub(r"\s+", " ", re.sub(NUMBER, "#", text)) for text, _ in (one, other)]
+    return one[1] == other[1] and words[0] == words[1] and all(
+        abs(float(a) - float(b)) <= (.1 if "." in a else 2 + .002 * float(a) if len(a) > 1 else 0)
+        for a, b in zip(*numbers))
+
+
+for number, (cell, fresh) in enumerate(zip(stored.cells, new.cells)):
+    check(len(outputs(cell)) == len(outputs(fresh)) and all(map(is_same, outputs(cell), outputs(fresh))),
+          f"cell {number}: stored is {outputs(cell)}, printed {outputs(fresh)}")
+check(sum(picture for cell in stored.cells for _, picture in outputs(cell)) == 2, "two stored pictures")
 start = pages[os.path.abspath("site/docs/quick_start.html")]
 check(sum(link.startswith("data:image/png") or link.endswith(".png") for link in start.links) >= 2,
       "the notebook has a picture of the result and a plot")

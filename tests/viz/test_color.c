@@ -3,14 +3,16 @@
 #include "scene/glyph_set.h"
 #include "scenes.h"
 
-/* Sticks fade by how certain their fibres are, in colours of direction and number. */
+/* Sticks fade by how certain their fibres are, in colours of direction and number, into what is behind them: the
+ * paper, or the image, whose voxel is white in this window. */
 static void test_fading(hot_context *context)
 {
     static const float peaks[2][2][3] = {{{0, 0, 0}, {0, 0, 0}}, {{1, 0, 0}, {0, .5f, 0}}};
     static const float certainty[2][2] = {{0, 0}, {1, .25f}};
     static const uint8_t counts[2] = {0, 2};
     const uint32_t voxel = 1;
-    for (int known = 0; known < 2; known++)
+    static const float image[2] = {0, 8};
+    for (int known = 0; known < 4; known++)
         for (int color = HOT_COLOR_DIRECTION; color <= HOT_COLOR_FIBER; color++) {
             hot_view_state state;
             hot_stick_item *items = NULL;
@@ -19,14 +21,21 @@ static void test_fading(hot_context *context)
             hot_scene *scene = scene_make(context, &(hot_scene_parts){
                 .grid = scene_grid(2, 1, 1), .max_fibers = 2, .peaks = peaks[0][0], .counts = counts,
                 .certainty = known ? certainty[0] : NULL});
+            const int white = known == 2; /* 3: the image is switched off */
             hot_view_state_default(&state);
             state.color = color;
+            state.show_image = known != 3;
+            strcpy(state.background, known < 2 ? "none" : "b0");
+            state.window[0] = 0;
+            state.window[1] = 4;
+            state.opacity = 1;
+            CHECK(hot_scene_add_volume(scene, "b0", 1, image, 0) == HOT_OK, "an image");
             CHECK(hot_stick_list_make(context, scene, &state, &voxel, 1, &items, &sticks) == HOT_OK && sticks == 2,
                   "%zu sticks", sticks);
             if (color == HOT_COLOR_FIBER)
                 hot_color_fiber(1, rgb);
             for (int d = 0; d < 3 && items; d++) {
-                const double wanted = known ? .25 * rgb[d] + .75 * .15 : rgb[d];
+                const double wanted = known ? .25 * rgb[d] + .75 * (white ? .85 : .15) : rgb[d];
                 CHECK_NEAR(items[1].rgba[d], 255 * wanted, 1, "colour %d, channel %d, known %d", color, d, known);
                 CHECK(items[1].rgba[3] == 255 && (color != HOT_COLOR_DIRECTION || items[0].rgba[0] == 255), "red");
             }

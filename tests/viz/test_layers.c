@@ -271,6 +271,42 @@ static void test_directions(hot_context *context)
     remove(path);
 }
 
+/* Doubtful sticks fade into the image, also when its window, its opacity or the paper change later. */
+static void test_fading(hot_context *context)
+{
+    static float peaks[3 * ALL], certainty[ALL], base[ALL];
+    struct stage on = {.context = context};
+    const hot_scene_parts parts = {.grid = scene_grid(NX, NY, NZ), .max_fibers = 1, .peaks = peaks,
+                                   .certainty = certainty};
+    for (int v = 0; v < ALL; v++) {
+        peaks[3 * v] = 1;
+        base[v] = 64;
+    }
+    on.scene = scene_make(context, &parts);
+    CHECK(hot_pictures_create(context, SIDE, SIDE, 1, &on.pictures) == HOT_OK &&
+              hot_scene_add_volume(on.scene, "base", 1, base, 0) == HOT_OK, "%s", hot_context_message(context));
+    begin(&on, "base,visible=off");
+    on.state.light = 0;
+    on.state.window[0] = 0;
+    for (int step = 0; step < 5 && on.pictures; step++) {
+        static const struct { double white, opacity, paper, behind; int shown; } steps[] = {
+            {128, 1, 0, .5, 1}, {64, 1, 0, 1, 1}, {64, .5, 0, .5, 1}, {64, .5, 1, 1, 1}, {128, 1, 0, 0, 0}};
+        on.state.window[1] = steps[step].white;
+        on.state.opacity = steps[step].opacity;
+        on.state.show_image = steps[step].shown;
+        for (int d = 0; d < 3; d++)
+            on.state.canvas[d] = steps[step].paper;
+        if (!draw(&on))
+            break;
+        for (int c = 0; c < 3; c++) { /* a stick is in the middle of its voxel; beside it, the image */
+            CHECK_NEAR(pixel_at(&on, 4, 3)[c], 255 * (.15 + .7 * steps[step].behind), 2, "step %d, a stick", step);
+            CHECK_NEAR(pixel_at(&on, 4, 3.4)[c], 255 * steps[step].behind, 2, "step %d, the image", step);
+        }
+    }
+    hot_pictures_destroy(&on.pictures);
+    hot_scene_destroy(&on.scene);
+}
+
 /* ---- Files of settings ------------------------------------------------------------------------------------- */
 
 static void test_states(hot_context *context)
@@ -302,7 +338,8 @@ static void test_states(hot_context *context)
 
 int main(void)
 {
-    static void (*const tests[])(hot_context *) = {test_text, test_images, test_directions, test_states, NULL};
+    static void (*const tests[])(hot_context *) = {test_text, test_images, test_directions, test_fading, test_states,
+                                                   NULL};
     char folder[] = "/tmp/hot_layers_XXXXXX";
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;

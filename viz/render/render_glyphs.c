@@ -149,6 +149,13 @@ static void make_style_key(const hot_scene *scene, const hot_view_state *state, 
         memcpy(style->color_by, state->color_by, sizeof style->color_by);
         memcpy(style->background, state->background, sizeof style->background);
         style->changes = scene->changes;
+    } else if (scene->certainty && state->color != HOT_COLOR_PLAIN) { /* sticks fade into the image */
+        memcpy(style->background, state->background, sizeof style->background);
+        memcpy(style->canvas, state->canvas, sizeof style->canvas);
+        memcpy(style->window, state->window, sizeof style->window);
+        style->opacity = state->show_image ? state->opacity : 0;
+        style->frame = state->frame;
+        style->changes = scene->changes;
     }
     style->everywhere = lists_all(scene, state, viewport, computes);
     if (!style->everywhere) {

@@ -100,8 +100,8 @@ typedef struct hot_glyph_key {
 } hot_glyph_key;
 
 typedef struct hot_style_key {
-    double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2];
-    int normalise, clip, color, detail, everywhere, width, height;
+    double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2], canvas[3], opacity;
+    int normalise, clip, color, detail, everywhere, width, height, frame;
     unsigned changes;
     char color_by[HOT_VIEW_NAME], background[HOT_VIEW_NAME];
 } hot_style_key;

@@ -10,11 +10,11 @@ void hot_color_direction(const double ras[3], double rgb[3])
         rgb[d] = length > 0 ? fabs(ras[d]) / length : 0;
 }
 
-void hot_color_fade(double shown, double rgb[3])
+void hot_color_fade(double shown, const double behind[3], double rgb[3])
 {
-    static const double ground = 0.15;
+    static const double contrast = 0.15; /* what is left of a stick on black and on white */
     for (int d = 0; d < 3; d++)
-        rgb[d] = shown * rgb[d] + (1 - shown) * ground;
+        rgb[d] = shown * rgb[d] + (1 - shown) * (contrast + (1 - 2 * contrast) * behind[d]);
 }
 
 void hot_color_map(double value, double rgb[3])

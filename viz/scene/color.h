@@ -8,8 +8,9 @@
  * length; 0 is black. */
 void hot_color_direction(const double ras[3], double rgb[3]);
 
-/* Fades the colour of a fibre into a dark grey. shown: its certainty (hot_fiber_field_certainty), 1: not at all. */
-void hot_color_fade(double shown, double rgb[3]);
+/* Fades the colour of a fibre into nearly the one behind it: a dark stick would stand out from a bright image.
+ * shown: its certainty (hot_fiber_field_certainty), 1: not at all. */
+void hot_color_fade(double shown, const double behind[3], double rgb[3]);
 
 /* Colour map of a scalar from 0 to 1 (clamped; NaN counts as 0): purple, blue, green, sand, of rising lightness.
  * Green's cubehelix (Bull. Astr. Soc. India 39, 289, 2011) with start .38, rotations -.68, hue 1.8, lightness .25 to

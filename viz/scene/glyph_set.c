@@ -180,6 +180,24 @@ static void value_color(const hot_scene *scene, const hot_view_volume *volume, c
     to_bytes(rgb, rgba);
 }
 
+/* The colour of the background image in the middle of a voxel, which doubtful sticks fade into. */
+static void color_behind(const hot_scene *scene, const hot_view_state *state, size_t voxel, double rgb[3])
+{
+    const hot_view_volume *volume = state->show_image ? hot_scene_volume(scene, state->background) : NULL;
+    float values[3];
+    double window[2] = {0, 1};
+    memcpy(rgb, state->canvas, 3 * sizeof *rgb);
+    if (!volume)
+        return;
+    hot_scene_value(scene, volume, voxel, values);
+    hot_volume_window(volume, state->window, window);
+    for (int d = 0; d < 3; d++) {
+        const double value = ((double)values[volume->components == 3 ? d : 0] - window[0]) / (window[1] - window[0]);
+        if (isfinite(value))
+            rgb[d] += state->opacity * (fmin(fmax(value, 0), 1) - rgb[d]);
+    }
+}
+
 static void plain_color(uint8_t rgba[4]) { to_bytes((const double[3]){0.82, 0.82, 0.82}, rgba); }
 
 /* ---- Lists ------------------------------------------------------------------------------------------------ */
@@ -383,7 +401,7 @@ hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, con
                 continue;
             hot_stick_item *item = &(*items)[(*sticks)++];
             const double shown = scene->certainty ? (double)scene->certainty[voxels[v] * max_fibers + f] : 1;
-            double direction[3], rgb[3], out = 1;
+            double direction[3], rgb[3], behind[3] = {0}, out = 1;
             voxel_center(scene, voxels[v], item->center);
             for (int d = 0; d < 3; d++)
                 direction[d] = scene->sign[d] * peaks[3 * f + (size_t)d];
@@ -398,15 +416,17 @@ hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, con
             for (int d = 0; d < 3; d++)
                 item->half[d] = (float)(out * mm * direction[d]);
             item->width = width;
+            if (shown < 1)
+                color_behind(scene, state, voxels[v], behind);
             switch ((hot_view_color)state->color) {
             case HOT_COLOR_DIRECTION:
                 hot_color_direction(direction, rgb);
-                hot_color_fade(shown, rgb);
+                hot_color_fade(shown, behind, rgb);
                 to_bytes(rgb, item->rgba);
                 break;
             case HOT_COLOR_FIBER:
                 hot_color_fiber((int)f, rgb);
-                hot_color_fade(shown, rgb);
+                hot_color_fade(shown, behind, rgb);
                 to_bytes(rgb, item->rgba);
                 break;
             case HOT_COLOR_VALUE: value_color(scene, volume, range, voxels[v], item->rgba); break;

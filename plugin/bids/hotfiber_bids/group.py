@@ -41,7 +41,7 @@ td.words,th.words{text-align:left}tbody tr:hover td{background:var(--bg)}
 .key{display:inline-block;width:.75em;height:.75em;border-radius:3px;margin-right:.4em}
 ul.why{margin:0;padding:0;list-style:none}ul.why li{padding:8px 0;border-top:1px solid var(--line)}
 ul.why li:first-child{border-top:0}ul.why a{font-weight:650}ul.why span{display:block;overflow-wrap:anywhere}
-ul.brief{display:grid;grid-template-columns:repeat(auto-fill,minmax(360px,1fr));gap:0 30px}
+ul.brief{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(360px,100%),1fr));gap:0 30px}
 ul.brief li,ul.brief li:first-child{border:0;padding:4px 0}
 ul.brief span{display:inline;margin-left:.7em;color:var(--soft);font-size:.92rem}
 .thumbs{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:14px}

@@ -28,7 +28,8 @@ typedef struct hot_run_options {
      * probabilities and cones are those of the original data */
     int denoise;
     /* Which files the run leaves, beside report.json: names of hot_run_output_name separated by commas, or the sets
-     * "default" (NULL: these), "all" (every file of version 0.1) and "maps" */
+     * "default" (NULL: these), "maps" (scalar maps, mask and response) and "all" (both,
+     * and probability, tensors, fixels, vtp, fiber) */
     const char *outputs;
     /* A run in parts: part 1 ... parts finds the fibres in that share of the mask's voxels and leaves the file
      * part-<part>-of-<parts>.nrrd in the folder `output`. With merge (the folder of all parts) and the same options a

@@ -6,7 +6,18 @@
 #include "io/common/formats.h"
 #include "vtk_xml.h"
 
-enum { POINT_BYTES = 3 * sizeof(float), CORNERS_BYTES = 3 * sizeof(int64_t) };
+enum { POINT_BYTES = 3 * sizeof(float), CORNERS_BYTES = 3 * sizeof(int64_t), LARGE_MB = 100 };
+
+/* Programs open such a file, but few can turn it. */
+static void note_size(hot_context *context, const hot_glyphs *glyphs)
+{
+    const double count = (double)hot_glyphs_count(glyphs);
+    const double one = (double)hot_glyphs_vertices(glyphs) * (POINT_BYTES + 3) +
+                       (double)hot_glyphs_triangles(glyphs) * (CORNERS_BYTES + sizeof(int64_t));
+    if (count * one > LARGE_MB * 1e6)
+        hot_context_log(context, HOT_LOG_NOTE, "%.0f surfaces make a file of %.0f MB: a run with a mask of a region "
+                                               "(--mask) makes fewer", count, count * one / 1e6);
+}
 
 static void put_header(FILE *file, size_t points, size_t triangles)
 {
@@ -68,6 +79,7 @@ static hot_status put_glyphs(hot_context *context, FILE *file, const void *tenso
     hot_status status = hot_glyphs_create(context, tensors, HOT_SPACE_LPS, &glyphs);
     if (status != HOT_OK)
         return status;
+    note_size(context, glyphs);
     float *positions = hot_context_alloc(context, hot_glyphs_vertices(glyphs), POINT_BYTES);
     int64_t(*corners)[3] = hot_context_alloc(context, hot_glyphs_triangles(glyphs), CORNERS_BYTES);
     if (positions && corners) {
