@@ -3,6 +3,7 @@ where a formula says. Streamlines, fixel directories, harmonics, tensors of othe
 import io
 import os
 import shutil
+import subprocess
 import sys
 import zipfile
 
@@ -191,6 +192,26 @@ for kind, values in (("tensor_mrtrix", rows[..., [0, 3, 5, 1, 2, 4]]), ("tensor_
     nibabel.Nifti1Image(values.astype("f4"), AFFINE).to_filename(f"{kind}.nii.gz")
     check(picture(f"{kind}.nii.gz", "--as", kind, "--surfaces", "all") == wanted, f"{kind}: the same surfaces")
 check(picture("tensor_fsl.nii.gz", "--as", "tensor_mrtrix", "--surfaces", "all") != wanted, "another order differs")
+# ellipsoids, unless they are no diffusion tensors: ODFs of our models, and harmonics of lmax 2
+peanuts = picture("tensors.nrrd", "--surfaces", "all", "--shape", "peanut")
+check(peanuts != wanted, "an ellipsoid is no peanut")
+header, data = open("tensors.nrrd", "rb").read().split(b"\n\n", 1)
+for model in ("adc", "odf", "fod", "msmt"):
+    open("model.nrrd", "wb").write(header + f"\nhotfiber_model:={model}\n\n".encode() + data)
+    check(picture("model.nrrd", "--surfaces", "all") == (wanted if model == "adc" else peanuts), f"model {model}")
+    for shape, shown in (("ellipsoid", wanted if model == "adc" else peanuts), ("peanut", peanuts)):
+        done = subprocess.run([os.environ["HOTFIBER"], "view", "-", "--surfaces", "all", "--shape", shape,
+                               "--screenshot", "x.png", "--size", "200x160", "--annotations", "off", "--quiet"],
+                              input=open("model.nrrd", "rb").read())
+        check(done.returncode == 0 and open("x.png", "rb").read() == shown, f"model {model} as a stream, {shape}")
+mif("dt.mif", rows[..., [0, 3, 5, 1, 2, 4]].astype("f4"), (2, 2, 2, 1), "Float32LE", (1, 2, 3, 4))
+for shape, shown in (("ellipsoid", wanted), ("peanut", peanuts)):
+    check(picture("dt.mif", "--as", "tensor_mrtrix", "--surfaces", "all", "--shape", shape) == shown, f".mif, {shape}")
+second = random.normal(size=(*SIZE, 6)) * .2
+second[..., 0] = 1
+nibabel.Nifti1Image(second.astype("f4"), AFFINE).to_filename("sh2.nii.gz")
+check(picture("sh2.nii.gz", "--as", "sh", "--shape", "peanut") == picture("sh2.nii.gz", "--as", "sh"),
+      "harmonics of lmax 2 are amplitudes, not ellipsoids")
 fourth = np.zeros((16, *SIZE))
 fourth[0] = 1
 for index in np.ndindex(SIZE):

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "overlay_parts.h"
+#include "scene/glyph_size.h"
 #include "scene/vector.h"
 
 double hot_overlay_line(const hot_overlay_page *page, hot_text_style style)
@@ -253,6 +254,7 @@ static void list_in_force(const hot_overlay_page *page, char *text, size_t size)
         {state->normalise, "equal sizes", 0},
         {fabs(state->scale - 1) > 1e-9, "scale %.3g", state->scale},
         {state->clip, "cut at voxels", 0},
+        {scene->diffusion && !hot_scene_draws_ellipsoids(scene, state), "peanuts", 0},
         {state->slab > 1 && state->mode != HOT_VIEW_SPACE, "slab of %g", state->slab},
         {state->use_mask && scene->mask != NULL, "inside the mask", 0},
         {scene->order && scene->max_fibers && state->glyph == HOT_GLYPH_SURFACE, "surfaces only", 0},

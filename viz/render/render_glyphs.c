@@ -104,6 +104,7 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
     key->surfaces = state->surfaces;
     key->kinds = kinds_of(scene, state);
     key->cpu = cpu;
+    key->ellipsoids = hot_scene_draws_ellipsoids(scene, state);
     key->threshold = state->threshold;
     for (int d = 0; d < 3 && !whole; d++)
         if (viewport->space || !state->lock_axes || d == viewport->axis)
@@ -178,7 +179,8 @@ static hot_status upload_values(hot_context *context, hot_viewport_glyphs *glyph
     if (status != HOT_OK || !scene->device_tensors || !set->count)
         return status;
     const int error = scene->interop->fill((int)hot_symtensor_count(scene->order, 3), scene->device_tensors, set->voxel,
-                                           set->count, set->texels, glyphs->values.buffer, set->step);
+                                           set->count, set->texels, glyphs->key.ellipsoids, glyphs->values.buffer,
+                                           set->step);
     return hot_interop_status(context, scene->interop, error,
                               "handing tensors to OpenGL (is it drawn by the same card?)");
 }
@@ -352,6 +354,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     hot_program_matrix(program, "view", viewport->matrix);
     hot_program_vec3(program, "flip", scene->sign);
     hot_program_int(program, "clipped", state->clip);
+    hot_program_int(program, "ellipsoid", shown->key.ellipsoids);
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++)
             to_voxel[3 * c + r] = (float)scene->from_ras[r][c];
@@ -369,7 +372,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
         const size_t whole = count / (size_t)mesh->copies, rest = count % (size_t)mesh->copies;
         glBindVertexArray(mesh->array);
         glUniform1i(copies, mesh->copies);
-        hot_program_float(program, "bend", hot_glyph_bend(scene->order, hot_sphere_parts[l]));
+        hot_program_float(program, "bend", hot_glyph_bend(hot_scene_surface_order(scene, state), hot_sphere_parts[l]));
         glUniform1i(first, (GLint)from);
         if (whole)
             glDrawElementsInstanced(GL_TRIANGLES, mesh->copies * mesh->elements, GL_UNSIGNED_SHORT, NULL,

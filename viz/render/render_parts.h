@@ -95,7 +95,7 @@ void hot_tiles_free(hot_tile_renderer *tiles);
  * because memcmp compares it. */
 typedef struct hot_glyph_key {
     unsigned scene; /* serial number */
-    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, surfaces, kinds, cpu;
+    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, surfaces, kinds, cpu, ellipsoids;
     double threshold, normal[3];
 } hot_glyph_key;
 

@@ -6,6 +6,7 @@
 #include "common/entry.h"
 #include "color.h"
 #include "glyph_size.h"
+#include "glyph/ellipsoid.h"
 #include "glyph/parallel_for.h"
 
 /* ---- Voxels ----------------------------------------------------------------------------------------------- */
@@ -141,11 +142,15 @@ hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, cons
     }
     if (!here)
         return HOT_OK;
-    const int threads = hot_context_threads(context);
+    const int threads = hot_context_threads(context), ellipsoids = hot_scene_draws_ellipsoids(scene, state);
 #pragma omp parallel for schedule(static) num_threads(hot_team(threads))
-    for (size_t v = 0; v < kept; v++)
-        set->step[v] = quantise(scene->tensors + (size_t)voxels[v] * (size_t)(terms + 1) + 1, terms, (int)row,
-                                set->values + v * row);
+    for (size_t v = 0; v < kept; v++) {
+        const float *tensor = scene->tensors + (size_t)voxels[v] * (size_t)(terms + 1) + 1;
+        float raised[6];
+        if (ellipsoids)
+            hot_ellipsoid_tensor(tensor, raised);
+        set->step[v] = quantise(ellipsoids ? raised : tensor, terms, (int)row, set->values + v * row);
+    }
     return HOT_OK;
 }
 
@@ -253,7 +258,7 @@ static int find_level(const list_job *job, size_t g, double reach)
         if (!in_view(job->viewport, center, HOT_GLYPH_MAX_REACH * reach))
             return CULLED;
     }
-    return job->fixed >= 0 ? job->fixed : hot_glyph_detail(job->scene->order, pixels);
+    return job->fixed >= 0 ? job->fixed : hot_glyph_detail(hot_scene_surface_order(job->scene, job->state), pixels);
 }
 
 static void make_item(const list_job *job, size_t g, hot_surface_item *item)

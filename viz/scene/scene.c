@@ -548,6 +548,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     made->context = context;
     made->grid = parts->grid;
     made->order = parts->tensors || parts->device_tensors ? parts->order : 0;
+    made->diffusion = parts->diffusion && made->order == 2;
     made->tensors = parts->tensors;
     made->device_tensors = parts->tensors ? NULL : parts->device_tensors;
     made->max_fibers = parts->peaks ? parts->max_fibers : 0;

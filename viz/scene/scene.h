@@ -57,6 +57,7 @@ typedef struct hot_scene {
     double from_ras[3][4];    /* its inverse */
     double spacing[3];        /* mm between voxels along i, j, k */
     int order;                /* of the tensors; 0 = no tensors */
+    int diffusion;            /* 1: order 2, and diffusion tensors: hot_scene_draws_ellipsoids */
     const float *tensors;     /* voxels x (1 + unique values), in the world of the grid's space: confidence, then the
                                  coefficients */
     const float *device_tensors; /* CUDA memory; `tensors` is then NULL */
@@ -97,6 +98,7 @@ typedef struct hot_scene {
 typedef struct hot_scene_parts {
     hot_grid grid;
     int order;
+    int diffusion;               /* 1: they are diffusion tensors, not ODFs (hot_model_is_diffusion) */
     const float *tensors;
     const float *device_tensors; /* in CUDA memory, instead of tensors */
     const float *radius;         /* of hot_glyph_radii for the tensors, copied; NULL = computed here */

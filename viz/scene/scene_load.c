@@ -10,6 +10,7 @@
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
 #include "fixels.h"
+#include "glyph_size.h"
 #include "scene_images.h"
 #include "vtp.h"
 
@@ -206,6 +207,7 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
     const hot_scene_parts parts = {
         .grid = grid ? *grid : (hot_grid){{0}, {{0}}, 0},
         .order = tensors ? hot_tensor_field_order(tensors) : device ? device->order : 0,
+        .diffusion = tensors ? hot_model_is_diffusion(hot_tensor_field_model(tensors)) : 1, /* device: not known */
         .tensors = tensors ? hot_tensor_field_values(tensors) : NULL,
         .device_tensors = device ? device->values : NULL,
         .max_fibers = fibers ? hot_fiber_field_max(fibers) : 0,
@@ -325,7 +327,8 @@ static hot_status reorder_fields(hot_context *context, struct inputs *inputs)
     if (!values)
         return HOT_ERROR_MEMORY;
     hot_image_order_apply(&order, row, hot_tensor_field_values(inputs->tensors), values);
-    status = hot_tensor_field_create(context, &order.grid, of, "odf", values, &tensors); /* the model is not shown */
+    const int diffusion = hot_model_is_diffusion(hot_tensor_field_model(inputs->tensors)); /* all that is shown of it */
+    status = hot_tensor_field_create(context, &order.grid, of, diffusion ? "adc" : "odf", values, &tensors);
     hot_context_free(context, values);
     if (status == HOT_OK) {
         hot_tensor_field_destroy(&inputs->tensors);

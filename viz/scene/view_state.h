@@ -26,6 +26,7 @@ typedef enum hot_view_raster {
     HOT_RASTER_COMPUTE
 } hot_view_raster;
 typedef enum hot_view_surfaces { HOT_SURFACES_FIBERS = 0, HOT_SURFACES_ALL } hot_view_surfaces;
+typedef enum hot_view_shape { HOT_SHAPE_ELLIPSOID = 0, HOT_SHAPE_PEANUT } hot_view_shape;
 typedef enum hot_view_extent { HOT_EXTENT_SLICES = 0, HOT_EXTENT_VOLUME } hot_view_extent;
 
 enum { HOT_VIEW_NAME = 64 };
@@ -55,6 +56,7 @@ typedef struct hot_view_state {
     hot_view_layer layer[HOT_VIEW_LAYERS];
     /* Glyphs */
     int glyph;             /* hot_view_glyph */
+    int shape;             /* hot_view_shape of diffusion tensors of order 2 */
     int surfaces;          /* hot_view_surfaces: voxels with fibres, or all voxels with a tensor */
     double scale;          /* 1 = typical glyphs just fill their voxel */
     int normalise;         /* 1: every surface, and the longest stick of every voxel, has the same size */
