@@ -235,6 +235,77 @@ wide = np.zeros((*SIZE, 66), "f4")
 wide[..., 0] = 1
 wide[..., 3] = -.2
 nibabel.Nifti1Image(wide, AFFINE).to_filename("wide.nii.gz")
+# ---- side by side: each pane is what the set shows alone, on the image of the first
+try:
+    from PIL import Image
+
+    def pixels(*words, size):
+        return np.asarray(Image.open(io.BytesIO(picture(*words, size=size))).convert("RGB")).astype(int)
+
+    one = {"peaks.nii.gz": ("--as", "peaks"), "tensors.nrrd": (), "fourth.nrrd": (), "fixels": (), "sh2.nii.gz":
+           ("--as", "sh")}
+    alone = {(name, mode): pixels(name, *words, "--surfaces", "all", "--mode", mode, "--image", "off", size="200x160")
+             for name, words in one.items() for mode in ("single", "3d")}
+    for mode in ("single", "3d"):
+        for first, others in (("peaks.nii.gz", ["tensors.nrrd", "fourth.nrrd"]), ("fourth.nrrd", ["tensors.nrrd"]),
+                              ("tensors.nrrd", ["sh2.nii.gz", "fixels", "fourth.nrrd"])):
+            words = [first, *one[first], "--surfaces", "all", "--mode", mode, "--image", "off"]
+            for name in others:
+                words += ["--beside", name + (",as=sh" if name.startswith("sh2") else "")]
+            count = 1 + len(others)
+            panes = {2: [(0, 0), (0, 1)], 3: [(0, 0), (0, 1), (0, 2)], 4: [(0, 0), (0, 1), (1, 0), (1, 1)]}[count]
+            rows, columns = 1 + max(at[0] for at in panes), 1 + max(at[1] for at in panes)
+            for raster in ("auto", "gpu", "compute"):
+                seen = pixels(*words, "--raster", raster, size=f"{200 * columns}x{160 * rows}")
+                for name, (row, column) in zip([first, *others], panes):
+                    part = seen[160 * row:160 * (row + 1), 200 * column:200 * (column + 1)]
+                    line = 2  # separators, at the left and upper edges, are left out
+                    off = np.abs(part - alone[name, mode]).max(-1)[line:-line, line:-line] > (6 if raster == "auto"
+                                                                                           else 60)
+                    check(off.sum() <= (20 if raster == "auto" else .04 * off.size), f"{mode}, {raster}: {name} beside "
+                          f"{first}: {off.sum()} pixels differ")
+    tall = pixels("tensors.nrrd", "--surfaces", "all", "--image", "off", "--beside", "fourth.nrrd", size="200x320")
+    check((np.abs(tall[162:-2] - alone["fourth.nrrd", "single"][2:-2]).max(-1) > 6).sum() <= 20,
+          "one above the other in tall pictures")
+    # the same set on grids with reversed, exchanged and more voxels: all values are kept
+    wanted = pixels("peaks.nii.gz", "--as", "peaks", "--beside", "fixels", size="400x160")
+    given = nibabel.load("peaks.nii.gz")
+    flips = np.array([[-1, 0, 0, SIZE[0] - 1], [0, 1, 0, 0], [0, 0, -1, SIZE[2] - 1], [0, 0, 0, 1.]])
+    reversed_axes = nibabel.Nifti1Image(given.get_fdata()[::-1, :, ::-1].astype("f4"), AFFINE @ flips)
+    exchanged = nibabel.Nifti1Image(np.transpose(given.get_fdata(), (1, 2, 0, 3)).astype("f4"),
+                                    AFFINE[:, [1, 2, 0, 3]])
+    larger = nibabel.Nifti1Image(np.pad(given.get_fdata(), ((1, 2), (2, 0), (0, 3), (0, 0))).astype("f4"),
+                                 AFFINE @ np.array([[1, 0, 0, -1], [0, 1, 0, -2], [0, 0, 1, 0], [0, 0, 0, 1.]]))
+    for name, moved in (("reversed", reversed_axes), ("exchanged", exchanged), ("larger", larger)):
+        moved.to_filename(f"{name}.nii.gz")
+        seen = pixels("peaks.nii.gz", "--as", "peaks", "--beside", f"{name}.nii.gz,as=peaks", size="400x160")
+        check((seen == wanted).all(), f"axes {name}: {(seen != wanted).sum()} values differ")
+    # half as many voxels, twice as wide: the nearest one, and a note
+    coarse = nibabel.Nifti1Image(given.get_fdata()[::2, ::2, ::2].astype("f4"),
+                                 AFFINE @ np.array([[2, 0, 0, .5], [0, 2, 0, .5], [0, 0, 2, .5], [0, 0, 0, 1.]]))
+    coarse.to_filename("coarse.nii.gz")
+    near = [np.arange(n) // 2 * 2 for n in SIZE]
+    nibabel.Nifti1Image(given.get_fdata()[np.ix_(*near)].astype("f4"), AFFINE).to_filename("near.nii.gz")
+    seen, wanted = (pixels("peaks.nii.gz", "--as", "peaks", "--beside", f"{name}.nii.gz,as=peaks", size="400x160")
+                    for name in ("coarse", "near"))
+    check((seen == wanted).all(), f"a coarse grid: {(seen != wanted).sum()} values differ")
+    done = hotfiber("view", "peaks.nii.gz", "--as", "peaks", "--beside", "coarse.nii.gz,as=peaks", "--screenshot",
+                    "x.png", "--size", "40x40")
+    check("'coarse.nii.gz' is on another grid" in done.stderr, f"a note: {done.stderr}")
+    # its own threshold
+    seen, other = (pixels("peaks.nii.gz", "--as", "peaks", "--beside", f"fixels,threshold={t}", size="400x160")
+                   for t in (0, 1.5))
+    check((seen[:, :200] == other[:, :200]).all() and (seen[:, 200:] != other[:, 200:]).sum() > 100,
+          "a threshold of one pane")
+except ImportError:
+    print("not tried: panes (no PIL)")
+nibabel.Nifti1Image(given.get_fdata().astype("f4"), AFFINE + np.array([[0, 0, 0, 500.]] * 3 + [[0] * 4])).to_filename(
+    "away.nii.gz")
+refused("does not overlap", "tensors.nrrd", "--beside", "away.nii.gz,as=peaks")
+refused("neither directions nor tensors", "tensors.nrrd", "--beside", "order.nii.gz,as=dwi")
+refused("neither directions nor tensors", "tensors.nrrd", "--beside", "a.tck")
+refused("fourth set", "tensors.nrrd", *["--beside", "fixels"] * 4)
+refused("no such file", "tensors.nrrd", "--beside", "absent.nii.gz")
 refused("--basis", "fourth.nrrd", "--basis", "tournier07")
 refused("--frame", "peaks.nii.gz", "--as", "peaks", "--frame", "bvec")
 refused("lmax 10", "wide.nii.gz", "--as", "sh")

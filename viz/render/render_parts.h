@@ -133,15 +133,20 @@ typedef struct hot_glyph_mesh {
     GLsizei elements; /* indices per sphere */
 } hot_glyph_mesh;
 
-typedef struct hot_glyph_renderer {
-    int order;        /* of the compiled surface program */
-    GLuint surface, stick, empty_array;
-    hot_glyph_mesh mesh[HOT_SPHERES];
-    hot_viewport_glyphs viewport[4];
-    int software;     /* OpenGL runs on the CPU */
-    int prefers_compute; /* --raster auto draws surfaces by compute shaders */
+/* What depends on the order of the tensors: panes may show different orders. */
+typedef struct hot_order_renderer {
+    GLuint surface;
     hot_raster_renderer raster;
     hot_tile_renderer tiles;
+} hot_order_renderer;
+
+typedef struct hot_glyph_renderer {
+    hot_order_renderer of[4]; /* orders 2, 4, 6, 8 */
+    GLuint stick, empty_array;
+    hot_glyph_mesh mesh[HOT_SPHERES];
+    hot_viewport_glyphs viewport[HOT_VIEWPORTS];
+    int software;     /* OpenGL runs on the CPU */
+    int prefers_compute; /* --raster auto draws surfaces by compute shaders */
 } hot_glyph_renderer;
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,

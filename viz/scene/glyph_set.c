@@ -177,7 +177,7 @@ static void value_color(const hot_scene *scene, const hot_view_volume *volume, c
     float values[3] = {0};
     double rgb[3], value;
     if (volume)
-        hot_scene_value(scene, volume, voxel, values);
+        hot_scene_value(scene->images ? scene->images : scene, volume, voxel, values);
     value = volume && volume->components == 3 ? sqrt((double)values[0] * values[0] + (double)values[1] * values[1] +
                                                      (double)values[2] * values[2])
                                               : values[0];

@@ -12,7 +12,7 @@ enum { STEPS = 64 /* samples along the ray through a surface */ };
 
 /* A ray from the viewer and its nearest hit. */
 typedef struct view_ray {
-    const hot_scene *scene;
+    const hot_scene *scene, *images; /* glyphs; the scene with the images */
     const hot_view_state *state;
     double origin[3], toward[3]; /* RAS mm; toward the viewer */
     double tolerance;            /* mm on the screen by which a click may miss a stick */
@@ -178,7 +178,7 @@ static void intersect_slices(view_ray *ray)
         const double depth = dot(normal, between) / slope;
         for (int d = 0; d < 3; d++)
             ras[d] = ray->origin[d] + depth * ray->toward[d];
-        if (!hot_scene_voxel_at(scene, ras, voxel) && hot_scene_image_is_seen(scene, ray->state, ras))
+        if (!hot_scene_voxel_at(scene, ras, voxel) && hot_scene_image_is_seen(ray->images, ray->state, ras))
             record_hit(ray, depth - HOT_SLICE_BEHIND * hot_scene_typical_mm(scene, ray->state), voxel);
     }
 }
@@ -186,7 +186,10 @@ static void intersect_slices(view_ray *ray)
 int hot_pick_voxel(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, double x,
                    double y, int voxel[3])
 {
-    view_ray ray = {.scene = scene, .state = state, .nearest = -INFINITY};
+    hot_view_state shown;
+    hot_viewport_state(viewport, state, &shown);
+    view_ray ray = {.scene = hot_viewport_glyphs_of(viewport, scene, state), .images = scene, .state = &shown,
+                    .nearest = -INFINITY};
     if (!viewport->space) {
         if (!hot_viewport_unproject(viewport, x, y, ray.origin) ||
             hot_scene_voxel_at(scene, ray.origin, ray.voxel))

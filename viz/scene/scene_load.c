@@ -252,6 +252,14 @@ static void release_fields(hot_scene *scene)
     hot_mask_destroy(&scene->mask_field);
 }
 
+void hot_scene_own_fields(hot_scene *scene, hot_tensor_field *tensors, hot_fiber_field *fibers, hot_mask *mask)
+{
+    scene->tensor_field = tensors;
+    scene->fiber_field = fibers;
+    scene->mask_field = mask;
+    scene->release = release_fields;
+}
+
 static hot_status store_paths(hot_context *context, hot_scene *scene, const char *const *paths, int count)
 {
     size_t used = 0;
@@ -463,11 +471,8 @@ hot_status hot_scene_load_with(hot_context *context, const char *const *paths, i
         hot_mask_destroy(&inputs.mask);
         return status;
     }
-    made->tensor_field = inputs.tensors;
-    made->fiber_field = inputs.fibers;
-    made->mask_field = inputs.mask;
+    hot_scene_own_fields(made, inputs.tensors, inputs.fibers, inputs.mask);
     made->image_order = inputs.image_order;
-    made->release = release_fields;
     snprintf(made->content, sizeof made->content, "%s", content ? content : "");
     snprintf(made->basis, sizeof made->basis, "%s", reading->basis ? reading->basis : "");
     snprintf(made->frame, sizeof made->frame, "%s", reading->frame ? reading->frame : "");

@@ -301,6 +301,12 @@ hot_status hot_view_state_set(hot_context *context, const char *name, const char
     const hot_view_setting *setting = hot_view_setting_find(name);
     if (strcmp(name, "overlay") == 0)
         return hot_view_state_add_layer(context, text, state);
+    if (strcmp(name, "beside") == 0) {
+        const hot_status status = hot_view_state_add_layer(context, text, state);
+        if (status == HOT_OK)
+            state->layer[state->layers - 1].beside = 1;
+        return status;
+    }
     if (!setting)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no setting '%s'", name);
     return hot_view_setting_parse(context, setting, text, state);

@@ -115,7 +115,8 @@ void hot_view_setting_print(const hot_view_setting *setting, const hot_view_stat
 
 /* Adds a layer on top of the others (hot_layer_parse). Errors also for more than HOT_VIEW_LAYERS. */
 hot_status hot_view_state_add_layer(hot_context *context, const char *text, hot_view_state *state);
-/* Sets the setting `name`; "overlay" adds a layer. HOT_ERROR_ARGUMENT also for an unknown name. */
+/* Sets the setting `name`; "overlay" adds a layer, "beside" one in a separate pane. HOT_ERROR_ARGUMENT also for an
+ * unknown name. */
 hot_status hot_view_state_set(hot_context *context, const char *name, const char *text, hot_view_state *state);
 /* All settings at their defaults. */
 void hot_view_state_default(hot_view_state *state);

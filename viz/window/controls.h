@@ -27,7 +27,8 @@ typedef enum hot_controls_request {
     HOT_CONTROLS_SAVE_STATE,
     HOT_CONTROLS_LOAD_STATE,
     HOT_CONTROLS_COPY_COMMAND,
-    HOT_CONTROLS_ADD_LAYER     /* frame->layer */
+    HOT_CONTROLS_ADD_LAYER,    /* frame->layer */
+    HOT_CONTROLS_ADD_BESIDE    /* the same, in a separate pane */
 } hot_controls_request;
 
 /* Input and output of a frame. */

@@ -34,6 +34,7 @@ static const cli_command command = {
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view out --overlay fa,opacity=0.5 --overlay other_peaks.nii.gz,color=sky\n"
+    "  hotfiber view out --beside other_peaks.nii.gz --overlay fa,threshold=0.2\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
     "  hotfiber peaks -i tensors.nrrd | hotfiber view -\n"
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
@@ -44,7 +45,7 @@ enum { MAX_SETTINGS = 48 };
 /* Options other than files and settings of the view. */
 struct view_options {
     const char *screenshot, *size, *mask, *dump, *as, *basis, *frame, *state;
-    cli_texts overlays;
+    cli_texts overlays, besides;
     int turntable, samples, bench, frames, order, cube, dpi, detach;
     size_t glyphs;
     int width, height;
@@ -268,7 +269,7 @@ int main(int argc, char **argv)
 #endif
     struct view_options options = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
     const char *texts[MAX_SETTINGS] = {NULL};
-    cli_option table[MAX_SETTINGS + 21] = {
+    cli_option table[MAX_SETTINGS + 22] = {
         {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
@@ -299,6 +300,10 @@ int main(int argc, char **argv)
          "blue; labels: a colour for each whole number), min, max, threshold (smaller values are left out; default: 0 "
          "and NaN alone), blend (over, add), outline (on: edges of a mask or of labels). Of lines: color (a name, "
          "RRGGBB, direction), opacity, threshold (length). Of all: visible, as (see --as)",
+         0, 0},
+        {"beside", CLI_TEXTS, &options.besides, "FILE",
+         "FILE[,KEY=VALUE...]: directions, tensors, harmonics or a run's folder in a separate pane, with the same "
+         "camera, crosshair and slice; up to three times. KEY: threshold (length or radius), as, visible",
          0, 0},
         {"state", CLI_TEXT, &options.state, "FILE",
          "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
@@ -333,6 +338,9 @@ int main(int argc, char **argv)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
     for (size_t n = 0; n < options.overlays.count; n++)
         if (hot_view_state_add_layer(common.context, options.overlays.text[n], &state) != HOT_OK)
+            return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
+    for (size_t n = 0; n < options.besides.count; n++)
+        if (hot_view_state_set(common.context, "beside", options.besides.text[n], &state) != HOT_OK)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
     if (!read_size(options.size, &options.width, &options.height))
         return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options.size);

@@ -100,7 +100,7 @@ static void report_pick(window *view)
     view->dump.picks++;
     if (!view->options.picked)
         return;
-    if (hot_pick_describe(*view->scene, view->state->voxel, &text) == HOT_OK)
+    if (hot_pick_describe(*view->scene, view->state, view->state->voxel, &text) == HOT_OK)
         view->options.picked(view->options.user, text);
     else
         show_error(view);
@@ -179,6 +179,10 @@ static void draw_panel(window *view)
     }
     if (memcmp(&before, view->state, sizeof before) == 0)
         return;
+    if (hot_scene_open_layers(*view->scene, view->state) != HOT_OK) { /* a pane was asked for, or given up */
+        *view->state = before;
+        snprintf(view->said, sizeof view->said, "%s", hot_context_message((*view->scene)->context));
+    }
     wake_panel(view);
     fit_picture(view);
 }

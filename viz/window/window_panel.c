@@ -60,10 +60,10 @@ static hot_status copy_command(hot_window *view)
 }
 
 /* Opens a layer on top of the others. */
-static hot_status add_layer(hot_window *view)
+static hot_status add_layer(hot_window *view, const char *setting)
 {
     hot_view_state wanted = *view->state;
-    hot_status status = hot_view_state_add_layer(view->context, view->panel.layer, &wanted);
+    hot_status status = hot_view_state_set(view->context, setting, view->panel.layer, &wanted);
     if (status == HOT_OK)
         status = hot_scene_open_layers(*view->scene, &wanted);
     if (status == HOT_OK)
@@ -85,9 +85,10 @@ void hot_window_answer(hot_window *view, hot_controls_request request)
         break;
     case HOT_CONTROLS_LOAD_STATE: status = load_state(view), said = view->panel.file; break;
     case HOT_CONTROLS_COPY_COMMAND: status = copy_command(view), said = "the command"; break;
-    case HOT_CONTROLS_ADD_LAYER: status = add_layer(view), said = view->panel.layer; break;
+    case HOT_CONTROLS_ADD_LAYER: status = add_layer(view, "overlay"), said = view->panel.layer; break;
+    case HOT_CONTROLS_ADD_BESIDE: status = add_layer(view, "beside"), said = view->panel.layer; break;
     }
-    static const char *const done[] = {"", "wrote", "wrote", "read", "copied", "added"};
+    static const char *const done[] = {"", "wrote", "wrote", "read", "copied", "added", "added"};
     if (status == HOT_OK)
         snprintf(view->said, sizeof view->said, "%s %s", done[request], said);
     else
