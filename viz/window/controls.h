@@ -28,7 +28,10 @@ typedef enum hot_controls_request {
     HOT_CONTROLS_LOAD_STATE,
     HOT_CONTROLS_COPY_COMMAND,
     HOT_CONTROLS_ADD_LAYER,    /* frame->layer */
-    HOT_CONTROLS_ADD_BESIDE    /* the same, in a separate pane */
+    HOT_CONTROLS_ADD_BESIDE,   /* the same, in a separate pane */
+    HOT_CONTROLS_UNDO,
+    HOT_CONTROLS_REDO,
+    HOT_CONTROLS_SAVE_MOVIE
 } hot_controls_request;
 
 /* Input and output of a frame. */
@@ -42,6 +45,9 @@ typedef struct hot_controls_frame {
     char picture[512], file[512];
     char layer[HOT_VIEW_SOURCE]; /* for HOT_CONTROLS_ADD_LAYER, as --overlay */
     int width, height, dpi, white;
+    char movie[512];           /* for HOT_CONTROLS_SAVE_MOVIE, with the next three: as hot_movie */
+    int movie_kind, movie_frames;
+    float movie_rate;
 } hot_controls_frame;
 
 /* The window's OpenGL context is current. NULL without memory, or without Dear ImGui in this build. */

@@ -118,6 +118,9 @@ static void handle_requests(window *view, unsigned requests)
         reload(view);
     if (requests & HOT_REQUEST_FULL_SCREEN)
         hot_window_toggle_full_screen(view->handle, view->windowed), view->redraw = 1;
+    if (requests & (HOT_REQUEST_UNDO | HOT_REQUEST_REDO) &&
+        hot_window_undo(view, (requests & HOT_REQUEST_REDO) != 0) != HOT_OK)
+        show_error(view);
     if (requests & HOT_REQUEST_QUIT)
         glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
 }
@@ -200,6 +203,8 @@ static void on_key(GLFWwindow *handle, int key, int scancode, int action, int mo
             draw(view);
         return;
     }
+    if (action == GLFW_PRESS)
+        hot_window_note(view);
     const int modifiers = hot_window_modifiers(mods);
     const int ours = modifiers >= 0 && action != GLFW_RELEASE ? hot_window_key(key, scancode, modifiers) : 0;
     if (!ours)
@@ -243,6 +248,8 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
                      : button == GLFW_MOUSE_BUTTON_RIGHT  ? HOT_BUTTON_RIGHT
                      : button == GLFW_MOUSE_BUTTON_MIDDLE ? HOT_BUTTON_MIDDLE : 0;
     wake_panel(view);
+    if (action == GLFW_PRESS)
+        hot_window_note(view);
     if (view->controls) {
         const int used = hot_controls_button(view->controls, button, action, mods);
         const int here = has_panel(view) && (used || is_over_panel(view));
@@ -271,6 +278,7 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
     const int ctrl = glfwGetKey(handle, GLFW_KEY_LEFT_CONTROL) == GLFW_PRESS ||
                      glfwGetKey(handle, GLFW_KEY_RIGHT_CONTROL) == GLFW_PRESS;
     wake_panel(view);
+    hot_window_note(view);
     if (view->controls) {
         hot_controls_wheel(view->controls, across, up);
         if (is_over_panel(view))
@@ -288,6 +296,8 @@ static void on_drop(GLFWwindow *handle, int count, const char **paths)
         HOT_OK) {
         set_scene(view, scene);
         view->live = NULL;
+        memset(&view->history, 0, sizeof view->history); /* settings of other data */
+        hot_window_note(view);
     } else {
         show_error(view);
     }
@@ -447,6 +457,8 @@ hot_status hot_window_create(hot_context *context, hot_scene **scene, hot_view_s
                      .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
     *made = view;
     snprintf(view->panel.picture, sizeof view->panel.picture, "picture.png");
+    snprintf(view->panel.movie, sizeof view->panel.movie, "movie.png");
+    view->panel.movie_rate = 12;
     snprintf(view->panel.file, sizeof view->panel.file, "view.txt");
     view->panel.width = options->width;
     view->panel.height = options->height;
