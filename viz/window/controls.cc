@@ -445,6 +445,7 @@ hot_controls_request hot_controls_draw(hot_controls *controls, hot_controls_fram
     int request = button(controls, "Undo", "undo", "takes the last change back (Ctrl+Z)", HOT_CONTROLS_UNDO);
     ImGui::SameLine();
     request |= button(controls, "Redo", "redo", "makes it again (Ctrl+Y)", HOT_CONTROLS_REDO);
+    request |= open_part(controls);
     position_part(controls);
     request |= layers_part(controls);
     settings_part(controls);

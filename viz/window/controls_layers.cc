@@ -1,4 +1,4 @@
-// The panel's list of layers.
+// The panel's files and list of layers.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -191,7 +191,7 @@ hot_controls_request layers_part(hot_controls *controls)
         }
     }
     ImGui::SetNextItemWidth(-10 * ImGui::GetFontSize());
-    add = ImGui::InputTextWithHint("##layer", "file of an image or of directions", frame->layer, sizeof frame->layer,
+    add = ImGui::InputTextWithHint("##layer", "image or directions", frame->layer, sizeof frame->layer,
                                    ImGuiInputTextFlags_EnterReturnsTrue);
     note_place(controls, "layer_file");
     ImGui::SameLine();
@@ -216,4 +216,35 @@ hot_controls_request layers_part(hot_controls *controls)
     if (beside && frame->layer[0])
         return HOT_CONTROLS_ADD_BESIDE;
     return add && frame->layer[0] ? HOT_CONTROLS_ADD_LAYER : HOT_CONTROLS_NOTHING;
+}
+
+hot_controls_request open_part(hot_controls *controls)
+{
+    hot_controls_frame *frame = controls->frame;
+    bool open = false;
+    if (!heading(controls, "Open", false))
+        return HOT_CONTROLS_NOTHING;
+    ImGui::SetNextItemWidth(-4 * ImGui::GetFontSize());
+    open = ImGui::InputTextWithHint("##open", "file, or folder of a run", frame->open, sizeof frame->open,
+                                    ImGuiInputTextFlags_EnterReturnsTrue);
+    note_place(controls, "open_file");
+    ImGui::SameLine();
+    open |= ImGui::SmallButton("open");
+    note_place(controls, "open");
+    for (int n = 0; n < frame->recent->count; n++) {
+        const char *entry = frame->recent->entry[n], *tab = strchr(entry, '\t'), *name = entry;
+        for (const char *at = entry; *at && at != tab; at++)
+            name = *at == '/' && at[1] ? at + 1 : name;
+        char label[300], place[32];
+        snprintf(label, sizeof label, "%.*s%s##%d", int(tab ? tab - name : ptrdiff_t(strlen(name))), name,
+                 tab ? " ..." : "", n);
+        if (ImGui::Selectable(label, false)) {
+            snprintf(frame->open, sizeof frame->open, "%s", entry);
+            open = true;
+        }
+        snprintf(place, sizeof place, "recent%d", n);
+        note_place(controls, place);
+        explain(entry);
+    }
+    return open && frame->open[0] ? HOT_CONTROLS_OPEN : HOT_CONTROLS_NOTHING;
 }

@@ -24,18 +24,6 @@ static atomic_flag in_use = ATOMIC_FLAG_INIT; /* GLFW has one state for the proc
 
 /* ---- Requests of events --------------------------------------------------------------------------------- */
 
-static void set_scene(window *view, hot_scene *scene)
-{
-    char title[300];
-    hot_renderer_invalidate(view->renderer);
-    hot_scene_destroy(view->scene);
-    *view->scene = scene;
-    snprintf(title, sizeof title, "%s – hotfiber", scene->title);
-    glfwSetWindowTitle(view->handle, title);
-    hot_overlay_set_message(view->overlay, NULL);
-    view->redraw = 1;
-}
-
 /* Shows the context's message and logs it; the view stays unchanged. */
 static void show_error(window *view)
 {
@@ -48,7 +36,7 @@ static void reload(window *view)
 {
     hot_scene *scene;
     if (hot_scene_reload(view->context, *view->scene, view->options.mask, view->state, &scene) == HOT_OK)
-        set_scene(view, scene);
+        hot_window_set_scene(view, scene);
     else
         show_error(view);
 }
@@ -68,7 +56,7 @@ static void watch_files(window *view)
     } else if (!view->changed) {
         view->changed = 1;
     } else if (hot_scene_reload(view->context, *view->scene, view->options.mask, view->state, &scene) == HOT_OK) {
-        set_scene(view, scene);
+        hot_window_set_scene(view, scene);
         view->changed = 0;
     } else {
         view->retry_seconds = fmin(2 * view->retry_seconds, 30);
@@ -86,7 +74,7 @@ static void take_live(window *view)
     if (hot_live_take(view->live, view->context, *view->scene, view->state, &scene) != HOT_OK)
         show_error(view);
     else if (scene)
-        set_scene(view, scene);
+        hot_window_set_scene(view, scene);
     view->take_at = now + 2 * (glfwGetTime() - now) + view->drawing;
 }
 
@@ -175,6 +163,7 @@ static void draw_panel(window *view)
     view->panel.pointer = view->pointer;
     view->panel.under_pointer = view->under_pointer;
     view->panel.said = view->said;
+    view->panel.recent = &view->recent;
     const hot_controls_request request = hot_controls_draw(view->controls, &view->panel);
     if (request != HOT_CONTROLS_NOTHING) {
         hot_window_answer(view, request);
@@ -290,17 +279,9 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
 static void on_drop(GLFWwindow *handle, int count, const char **paths)
 {
     window *view = glfwGetWindowUserPointer(handle);
-    hot_scene *scene;
     view->dump.events++;
-    if (hot_scene_open_dropped(view->context, *view->scene, view->options.mask, paths, count, view->state, &scene) ==
-        HOT_OK) {
-        set_scene(view, scene);
-        view->live = NULL;
-        memset(&view->history, 0, sizeof view->history); /* settings of other data */
-        hot_window_note(view);
-    } else {
+    if (hot_window_open(view, paths, count) != HOT_OK)
         show_error(view);
-    }
 }
 
 static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer(handle))->redraw = 1; }
@@ -473,6 +454,9 @@ hot_status hot_window_create(hot_context *context, hot_scene **scene, hot_view_s
     if (status == HOT_OK) {
         view->cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
         glfwSetCursor(view->handle, view->cursor);
+        hot_window_note(view);
+        hot_recent_load(context, &view->recent);
+        hot_window_note_files(view);
         if (options->opened)
             options->opened(options->user);
     } else {
@@ -515,6 +499,7 @@ void hot_window_destroy(hot_window **gone)
     if (view->renderer)
         hot_renderer_destroy(&view->renderer);
     hot_overlay_destroy(&view->overlay);
+    hot_recent_free(view->context, &view->recent);
     if (view->cursor)
         glfwDestroyCursor(view->cursor);
     if (view->handle)

@@ -6,6 +6,7 @@
 
 #include <GLFW/glfw3.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "render/movie.h"
 #include "scene/scene_open.h"
@@ -75,6 +76,16 @@ static hot_status add_layer(hot_window *view, const char *setting)
     return status;
 }
 
+static hot_status open_files(hot_window *view)
+{
+    char entry[sizeof view->panel.open];
+    const char *paths[HOT_SCENE_PATHS];
+    memcpy(entry, view->panel.open, sizeof entry);
+    const hot_status status = hot_window_open(view, paths, hot_recent_split(entry, paths));
+    view->panel.open[0] = '\0';
+    return status;
+}
+
 void hot_window_answer(hot_window *view, hot_controls_request request)
 {
     hot_status status = HOT_OK;
@@ -91,12 +102,13 @@ void hot_window_answer(hot_window *view, hot_controls_request request)
     case HOT_CONTROLS_COPY_COMMAND: status = copy_command(view), said = "the command"; break;
     case HOT_CONTROLS_ADD_LAYER: status = add_layer(view, "overlay"), said = view->panel.layer; break;
     case HOT_CONTROLS_SAVE_MOVIE: status = save_picture(view, 1), said = view->panel.movie; break;
+    case HOT_CONTROLS_OPEN: status = open_files(view); break;
     case HOT_CONTROLS_UNDO: status = hot_window_undo(view, 0); break;
     case HOT_CONTROLS_REDO: status = hot_window_undo(view, 1); break;
     case HOT_CONTROLS_ADD_BESIDE: status = add_layer(view, "beside"), said = view->panel.layer; break;
     }
     static const char *const done[] = {"", "wrote", "wrote", "read", "copied", "added", "added", "undone",
-                                       "redone", "wrote"};
+                                       "redone", "wrote", "opened"};
     if (status == HOT_OK)
         snprintf(view->said, sizeof view->said, "%s %s", done[request], said);
     else
