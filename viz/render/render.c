@@ -132,10 +132,11 @@ hot_status hot_renderer_draw_part(hot_renderer *renderer, const hot_scene *scene
         if (viewport->width <= 0) /* outside this part */
             continue;
         const int bottom = set_viewport(viewport, height);
-        hot_image_draw(&renderer->image, scene, state, viewport);
+        status = hot_image_draw(context, &renderer->image, scene, state, viewport);
         hot_viewport_state(viewport, state, &shown);
-        status = hot_glyphs_draw(context, &renderer->glyphs, v, hot_viewport_glyphs_of(viewport, scene, state), &shown,
-                                 viewport, bottom, &renderer->counts);
+        if (status == HOT_OK)
+            status = hot_glyphs_draw(context, &renderer->glyphs, v, hot_viewport_glyphs_of(viewport, scene, state),
+                                     &shown, viewport, bottom, &renderer->counts);
     }
     glDisable(GL_SCISSOR_TEST);
     glViewport(0, 0, width, height);

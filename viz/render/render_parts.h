@@ -170,8 +170,12 @@ typedef struct hot_image_slot {
     size_t frame;
 } hot_image_slot;
 
+/* Variants of the image's program: a layer or not, hollow or not, outlines or not, and a colour map. */
+enum { HOT_IMAGE_PROGRAMS = 64 };
+
 typedef struct hot_image_renderer {
-    GLuint program, mask, empty_array;
+    GLuint program[HOT_IMAGE_PROGRAMS]; /* 0: not compiled yet */
+    GLuint mask, empty_array;
     unsigned mask_scene;
     hot_image_slot slot[1 + HOT_VIEW_LAYERS]; /* the background, then the layers */
 } hot_image_renderer;
@@ -179,8 +183,8 @@ typedef struct hot_image_renderer {
 hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                              const hot_view_state *state);
 void hot_image_invalidate(hot_image_renderer *image);
-void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
-                    const hot_viewport *viewport);
+hot_status hot_image_draw(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                          const hot_view_state *state, const hot_viewport *viewport);
 void hot_image_free(hot_image_renderer *image);
 
 /* ---- render_overlay.c ------------------------------------------------------------------------------------- */

@@ -465,6 +465,18 @@ hot_status hot_window_create(hot_context *context, hot_scene **scene, hot_view_s
     return status;
 }
 
+/* Waits for an event, but notices soon that the context was cancelled: GLFW goes on waiting after a signal. */
+static void wait_for_events(window *view, double seconds)
+{
+    static const double SLICE = 0.02;
+    const double end = glfwGetTime() + seconds;
+    const unsigned long before = view->dump.events;
+    do
+        glfwWaitEventsTimeout(fmin(SLICE, seconds));
+    while (glfwGetTime() < end && view->dump.events == before && !view->redraw && !view->frames &&
+           !glfwWindowShouldClose(view->handle) && !hot_context_cancelled(view->context));
+}
+
 hot_status hot_window_step(hot_window *view, double seconds, int *open)
 {
     *open = 0;
@@ -477,7 +489,7 @@ hot_status hot_window_step(hot_window *view, double seconds, int *open)
     if (view->redraw || view->frames || !(seconds > 0))
         glfwPollEvents();
     else
-        glfwWaitEventsTimeout(seconds);
+        wait_for_events(view, seconds);
     if (status == HOT_OK)
         status = hot_context_check(view->context, "showing the window"); /* Ctrl-C, SIGTERM */
     if (status != HOT_OK)
