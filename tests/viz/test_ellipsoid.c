@@ -34,7 +34,7 @@ static double form(const double m[3][3], const double a[3], const double b[3])
 }
 
 /* The point of the ellipsoid p^T inverse p = mm^2 that is seen in a pixel: the nearer root along the line of sight.
- * inverse is in the tensors' world. Returns 0 beside the ellipsoid. */
+ * inverse is in the tensors' world. Returns 0 outside the ellipsoid. */
 static int seen_point(const hot_scene *scene, const hot_viewport *viewport, const double inverse[3][3], double mm,
                       double column, double row, double p[3])
 {
@@ -171,7 +171,7 @@ static long drawn(hot_context *context, hot_pictures *pictures, const hot_scene 
     return count;
 }
 
-/* What is no diffusion tensor, and the setting peanut, are drawn as surfaces of radius v^T D v: of diag(1, a, b) seen
+/* Other tensors, and all with the setting peanut, are drawn as surfaces of radius v^T D v: of diag(1, a, b) seen
  * along z, the ellipse's area is pi a, and the peanut's the integral of (cos^2 + a sin^2)^2 / 2. */
 static void test_peanut(hot_context *context)
 {
@@ -199,7 +199,7 @@ static void test_peanut(hot_context *context)
     hot_pictures_destroy(&pictures);
 }
 
-/* Eigenvalues of 0 and less are drawn as HOT_ELLIPSOID_THINNEST of the largest, others as they are. */
+/* Eigenvalues of 0 and less are drawn as HOT_ELLIPSOID_THINNEST of the largest, others are kept. */
 static void test_thin(hot_context *context)
 {
     static const double lambda[6][3] = {{1, 0.5, 0.1}, {1, 0, 0}, {1, 0.5, -0.3}, {1, -2, -3}, {-1, -1, -1}, {0, 0, 0}};
@@ -223,7 +223,7 @@ static void test_thin(hot_context *context)
         }
 }
 
-/* A click in 3-D hits the ellipsoid where it is drawn, and nothing beside it, where the peanut would be. */
+/* A click in 3-D hits the ellipsoid where it is drawn, and nothing outside it, where the peanut would be. */
 static void test_pick(hot_context *context)
 {
     static const float row[7] = {1, 1, 0, 0, 0.2f, 0, 0.2f};

@@ -39,7 +39,7 @@ static void test_steps(hot_context *context)
     state.show_help = 1;
     note(&state, 6, 5, "help and panel are no settings");
     CHECK(hot_history_step(&history, 0, &state) && state.light == 1 && state.voxel[1] == 6 && state.zoom == 4, "light");
-    CHECK(state.show_help == 1 && state.show_panel != first.show_panel, "the window stays as it is");
+    CHECK(state.show_help == 1 && state.show_panel != first.show_panel, "the window keeps its own");
     note(&state, 6, 4, "what was undone can be redone");
     CHECK(hot_history_step(&history, 0, &state) && state.voxel[0] == first.voxel[0] && state.zoom == first.zoom &&
               state.layers == 1, "all places at once");

@@ -1,8 +1,11 @@
 """Kinds of files in the viewer: what another program has written is drawn as the same values are in a file of ours, or
 where a formula says. Streamlines, fixel directories, harmonics, tensors of other programs; bad files."""
+import gzip
 import io
+import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -160,6 +163,107 @@ refused("directions", "half")
 shutil.copytree("fx0", "short")
 mif("short/directions.mif", (listed / length[:, None])[:9, :, None], (1, 1, 1), "Float32LE", (1, 2, 3))
 refused("directions.mif", "short")
+
+# ---- archives of DSI Studio and ODX: files of `hotfiber export`, and others made by their descriptions
+sticks = ["--glyph", "sticks", "--background", "amplitude"]
+wanted = picture("peaks.nii.gz", "--as", "peaks", *sticks)
+for suffix in ("fz", "odx"):
+    works("export", "peaks.nii.gz", "--as", "peaks", "--format", suffix, "-o", f"own.{suffix}", "--quiet")
+seen = picture("own.odx", *sticks)
+check(seen == wanted, ".odx that hotfiber has written")
+lengths = np.linalg.norm(peaks, axis=-1)
+units = np.divide(peaks, lengths[..., None], out=np.zeros_like(peaks), where=lengths[..., None] > 0)
+inside = count > 0
+
+
+def write_odx(name, float_type, offset_type, method, **changed):
+    parts = {"header.json": json.dumps({"VOXEL_TO_RASMM": AFFINE.tolist(), "DIMENSIONS": list(SIZE),
+                                        "NB_VOXELS": int(inside.sum()), "NB_PEAKS": int(count.sum())}).encode(),
+             "mask.uint8": inside.astype("u1").tobytes(),
+             f"offsets.{offset_type}": np.cumsum([0, *count[inside]]).astype(offset_type).tobytes(),
+             f"directions.3.{float_type}": units[there].astype(float_type).tobytes(),
+             f"dpf/amplitude.{float_type}": lengths[there].astype(float_type).tobytes(), **changed}
+    with zipfile.ZipFile(name, "w", method) as file:
+        for part, content in parts.items():
+            if content is not None:
+                file.writestr(part, content)
+
+
+write_odx("a.odx", "float32", "uint64", zipfile.ZIP_DEFLATED)
+check(picture("a.odx", *sticks) == wanted, ".odx, deflated")
+write_odx("b.odx", "float64", "uint32", zipfile.ZIP_STORED)
+check(picture("b.odx", *sticks) == wanted, ".odx of float64")
+write_odx("plain.odx", "float32", "uint32", zipfile.ZIP_STORED, **{"dpf/amplitude.float32": None})
+nibabel.Nifti1Image(units.reshape(*SIZE, 6), AFFINE).to_filename("units.nii.gz")
+check(picture("plain.odx", *sticks) == picture("units.nii.gz", "--as", "peaks", *sticks), ".odx without amplitudes")
+for said, changed in (("header.json", {"header.json": None}), ("DIMENSIONS", {"header.json": b"{}"}),
+                      ("DIMENSIONS", {"header.json": b"nothing"}), ("mask", {"mask.uint8": b"1"}),
+                      ("offsets", {"offsets.uint32": b"\0" * 8}), ("in order", {"offsets.uint32": b"\xff" * (
+                          4 * int(inside.sum()) + 4)}), ("directions", {"directions.3.float32": None}),
+                      ("amplitudes", {"dpf/amplitude.float32": b"\0" * 4})):
+    write_odx("bad.odx", "float32", "uint32", zipfile.ZIP_STORED, **changed)
+    refused(said, "bad.odx")
+
+
+def write_fz(name, order, flip, **changed):
+    """Level 4 MAT-file, voxels in this order of axes, with these reversed; directions along its own axes."""
+    at = lambda values: np.flip(np.transpose(values, order + list(range(3, values.ndim))), flip)
+    axes = np.eye(3)[order]
+    axes[flip] *= -1
+    trans = np.eye(4)
+    trans[:3, :3] = 2 * axes.T
+    trans[:3, 3] = AFFINE[:3, 3] + sum((2 * (SIZE[order[a]] - 1) * np.eye(3)[order[a]] for a in flip), np.zeros(3))
+    parts = {"dimension": np.array([[SIZE[o] for o in order]], "i4"), "voxel_size": np.full((1, 3), 2, "f4"),
+             "trans": trans.T.astype("f4"), "comment": np.frombuffer(b"by hand", "u1")[None]}
+    for n in range(2):
+        parts[f"fa{n}"] = at(lengths)[..., n].reshape(1, -1, order="F").astype("f4")
+        parts[f"dir{n}"] = (at(units)[..., n, :] @ axes.T).reshape(-1, 3, order="F").T.astype("f4")
+    parts.update(changed)
+    with gzip.open(name, "wb") as file:
+        for part, values in parts.items():
+            if values is not None:
+                kind = {"f4": 10, "i4": 20, "u1": 50}[values.dtype.str[1:]]
+                file.write(struct.pack("<5i", kind, *values.shape, 0, len(part) + 1) + part.encode() + b"\0" +
+                           values.tobytes(order="F"))
+
+
+def near(name):
+    """The same sticks apart from rounding: DSI Studio's directions are units, so that lengths are multiplied again."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return picture(name, *sticks) != b""
+    a, b = (np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+            for data in (picture(name, *sticks, "--annotations", "off"), wanted))
+    return (np.abs(a - b).max(-1) > 8).sum() <= 20
+
+
+check(near("own.fz"), ".fz that hotfiber has written")
+# voxels in other orders are at the same places: as a layer, whose sticks are at their places in mm
+layer = lambda name: picture("none.nrrd", "--opacity", "0", "--overlay", name)
+write_fz("straight.fz", [0, 1, 2], [])
+check(near("straight.fz"), ".fz in the image's order")
+seen = layer("straight.fz")
+check(seen != picture(*quiet), ".fz as an overlay")
+for order, flip in (([0, 1, 2], [0, 1]), ([2, 0, 1], []), ([1, 0, 2], [2])):
+    write_fz("turned.fz", order, flip)
+    try:
+        from PIL import Image
+        a, b = (np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
+                for data in (layer("turned.fz"), seen))
+        check((np.abs(a - b).max(-1) > 30).sum() <= 60, f".fz of axes {order}, {flip} reversed: "
+              f"{(np.abs(a - b).max(-1) > 30).sum()} pixels differ")
+    except ImportError:
+        pass
+for said, changed in (("dimension", {"dimension": np.zeros((1, 3), "i4")}), ("dimension", {"dimension": None}),
+                      ("trans", {"trans": None}), ("trans", {"trans": np.zeros((3, 4), "f4")}),
+                      ("mask alone", {"fa0": np.zeros((1, 5), "f4")}), ("fa0 and dir0", {"dir0": None})):
+    write_fz("bad.fz", [0, 1, 2], [], **changed)
+    refused(said, "bad.fz")
+open("bad.fz", "wb").write(gzip.decompress(open("straight.fz", "rb").read())[:-99])
+refused("truncated", "bad.fz")
+open("bad.fz", "wb").write(b"no archive at all, but a text")
+refused("record", "bad.fz")
 
 # ---- voxels as MRtrix counts them, however .mif stores them: the same words and pictures as of an image in that order
 signals = random.integers(1, 1000, (*SIZE, 3)).astype("f4")

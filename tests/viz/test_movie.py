@@ -67,7 +67,7 @@ def frames(path, rate):
         elif kind == b"IDAT":
             check(len(made) == 1, "the first frame is the picture of programs that know no movies")
             made[-1].append((kind, content))
-    check(count == len(made) and plays == 0, f"{count} frames are told, {len(made)} found; endless")
+    check(count == len(made) and plays == 0, f"{count} frames in acTL, {len(made)} found; endless")
     check(sequence == list(range(len(sequence))), f"numbers {sequence}")
     return [whole([*before, *data, (b"IEND", b"")]) for data in made]
 

@@ -87,7 +87,7 @@ static void test_bad(hot_context *context)
     fputs("/x/first\n/x/second\nrelative\n/x/third\n", file);
     fclose(file);
     hot_recent_load(context, &recent);
-    CHECK(recent.count == 2, "up to what is no absolute path: %d", recent.count);
+    CHECK(recent.count == 2, "up to the first relative path: %d", recent.count);
     hot_recent_free(context, &recent);
     file = fopen(path, "w");
     fputs("/x/cut off", file);

@@ -32,7 +32,7 @@ wait_for(lambda: "at_recent1" in view.state(), "both are listed")
 view.click("recent1")
 view.wait_state("the one before", title="first.nrrd")
 wait_for(lambda: listed() == ["first.nrrd", "second.nrrd"], "their order")
-# what is gone is a message, and the window stays as it is
+# a missing file is a message, and the window keeps its own
 os.remove("data/second.nrrd")
 view.click("recent1")
 time.sleep(1)

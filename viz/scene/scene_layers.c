@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/common/fiber_archive.h"
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
 #include "fixels.h"
@@ -58,6 +59,7 @@ static hot_status load_directions(hot_context *context, const char *path, const 
     hot_fiber_field *fibers = NULL;
     hot_status status = hot_path_has_suffix(path, ".vtp") ? hot_vtp_load(context, path, &fibers)
                         : hot_fixels_named(path)          ? hot_fixels_load(context, path, &fibers)
+                        : hot_fiber_archive_named(path)   ? hot_fiber_archive_load(context, path, &fibers)
                                                           : hot_fiber_field_load_as(context, path, as, &fibers);
     if (status == HOT_OK)
         status = take_directions(context, fibers, lines);
@@ -142,7 +144,7 @@ static hot_status open_file(hot_scene *scene, const char *path, const hot_view_l
     if (hot_tracks_named(path))
         return load_tracks(context, path, fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2])),
                            made->lines);
-    if (hot_path_has_suffix(path, ".vtp") || hot_fixels_named(path))
+    if (hot_path_has_suffix(path, ".vtp") || hot_fixels_named(path) || hot_fiber_archive_named(path))
         held = "peaks";
     else if (!held)
         status = hot_file_content(context, path, &held);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/common/fiber_archive.h"
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
 #include "fixels.h"
@@ -83,8 +84,9 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         inputs->tracks = path;
         return HOT_OK;
     }
-    if (hot_path_has_suffix(path, ".vtp")) {
-        hot_status status = hot_vtp_load(context, path, &fibers);
+    if (hot_path_has_suffix(path, ".vtp") || hot_fiber_archive_named(path)) {
+        hot_status status = (hot_path_has_suffix(path, ".vtp") ? hot_vtp_load
+                                                               : hot_fiber_archive_load)(context, path, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
     hot_status status = HOT_OK;

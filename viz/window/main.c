@@ -27,10 +27,10 @@
 static const cli_command command = {
     "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
     "FILE is the directory of a `hotfiber run`, tensors, spherical harmonics (an fODF), directions (NRRD, NIfTI, MIF, "
-    "a fixel directory, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or behind the "
-    "glyphs. Diffusion data are shown a volume at a time. With - NRRDs are read from standard input, one after "
-    "another, and drawn as they arrive; one of fewer slices replaces those of the first. Every setting of the view is "
-    "an option; in the window, H lists keys and mouse.\n\n"
+    "a fixel directory, .odx, .fz, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or "
+    "behind the glyphs. Diffusion data are shown a volume at a time. With - NRRDs are read from standard input, one "
+    "after another, and drawn as they arrive; one of fewer slices replaces those of the first. Every setting of the "
+    "view is an option; in the window, H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view out --overlay fa,opacity=0.5 --overlay other_peaks.nii.gz,color=sky\n"
