@@ -1,236 +1,27 @@
 /* TRX archives in: a zip file with positions.3.float16|32|64 (scanner RAS mm) and offsets.uint32|64 (each streamline's
  * first point), stored or deflated. */
-#include <errno.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <zlib.h>
-
-#include "io/common/file_open.h"
 #include "io/common/tracks.h"
+#include "io/common/zip_archive.h"
 
-enum { TAIL = 1 << 16, NAME = 128 };
-
-typedef struct entry {
-    char name[NAME];
-    uint64_t packed, bytes, at; /* sizes; where its local header is */
-    int method;
-} entry;
-
-typedef struct archive {
-    hot_context *context;
-    const char *path;
-    FILE *file;
-    uint64_t size;
-    entry positions, offsets;
-} archive;
-
-static uint64_t little(const unsigned char *from, int bytes)
+static hot_status fill(const hot_zip *in, const hot_zip_entry *of_positions, const unsigned char *positions,
+                       const hot_zip_entry *of_offsets, const unsigned char *offsets, hot_tracks *tracks)
 {
-    uint64_t value = 0;
-    for (int b = 0; b < bytes; b++)
-        value |= (uint64_t)from[b] << 8 * b;
-    return value;
-}
-
-static hot_status fail(const archive *in, const char *what)
-{
-    return hot_context_fail(in->context, HOT_ERROR_FORMAT, "'%s' is no TRX archive: %s", in->path, what);
-}
-
-static int read_at(const archive *in, uint64_t at, void *to, size_t bytes)
-{
-    return at <= in->size && bytes <= in->size - at && fseeko(in->file, (off_t)at, SEEK_SET) == 0 &&
-           fread(to, 1, bytes, in->file) == bytes;
-}
-
-/* ---- The directory ---------------------------------------------------------------------------------------- */
-
-/* Where the central directory is, and how many entries it has; for a large archive from the 64-bit record. */
-static hot_status find_directory(const archive *in, uint64_t *at, uint64_t *bytes, uint64_t *entries)
-{
-    unsigned char tail[TAIL], record[56];
-    const size_t room = in->size < sizeof tail ? (size_t)in->size : sizeof tail;
-    if (room < 22 || !read_at(in, in->size - room, tail, room))
-        return fail(in, "it is too short");
-    size_t end = room - 22 + 1;
-    while (end-- > 0 && little(tail + end, 4) != 0x06054b50) {
-    }
-    if (end > room)
-        return fail(in, "it is not a zip file, or truncated");
-    *entries = little(tail + end + 10, 2);
-    *bytes = little(tail + end + 12, 4);
-    *at = little(tail + end + 16, 4);
-    if (end >= 20 && little(tail + end - 20, 4) == 0x07064b50 &&
-        read_at(in, little(tail + end - 12, 8), record, sizeof record) && little(record, 4) == 0x06064b50) {
-        *entries = little(record + 32, 8);
-        *bytes = little(record + 40, 8);
-        *at = little(record + 48, 8);
-    }
-    return *at <= in->size && *bytes <= in->size - *at ? HOT_OK : fail(in, "its directory is outside the file");
-}
-
-/* Sizes and place that do not fit in 32 bits are in an extra field, in this order. */
-static void read_extra(const unsigned char *extra, size_t length, entry *e)
-{
-    while (length >= 4) {
-        const size_t part = (size_t)little(extra + 2, 2), whole = part + 4;
-        if (whole > length)
-            return;
-        uint64_t *const wide[3] = {&e->bytes, &e->packed, &e->at};
-        size_t used = 0;
-        for (int w = 0; w < 3 && little(extra, 2) == 1; w++)
-            if (*wide[w] == 0xffffffff && used + 8 <= part) {
-                *wide[w] = little(extra + 4 + used, 8);
-                used += 8;
-            }
-        extra += whole;
-        length -= whole;
-    }
-}
-
-/* Keeps the entries that are needed. */
-static void keep(archive *in, const entry *e)
-{
-    if (strncmp(e->name, "positions.3.float", 17) == 0)
-        in->positions = *e;
-    else if (strncmp(e->name, "offsets.uint", 12) == 0)
-        in->offsets = *e;
-}
-
-static hot_status read_directory(archive *in)
-{
-    unsigned char head[46], rest[1024];
-    uint64_t at, bytes, entries;
-    hot_status status = find_directory(in, &at, &bytes, &entries);
-    for (uint64_t n = 0; n < entries && status == HOT_OK; n++) {
-        entry e = {.method = 0};
-        if (!read_at(in, at, head, sizeof head) || little(head, 4) != 0x02014b50)
-            return fail(in, "its directory is damaged");
-        const size_t name = (size_t)little(head + 28, 2), extra = (size_t)little(head + 30, 2);
-        e.method = (int)little(head + 10, 2);
-        e.packed = little(head + 20, 4);
-        e.bytes = little(head + 24, 4);
-        e.at = little(head + 42, 4);
-        if (name < NAME && name + extra <= sizeof rest) { /* the names that are needed are short */
-            if (!read_at(in, at + sizeof head, rest, name + extra))
-                return fail(in, "its directory is truncated");
-            memcpy(e.name, rest, name);
-            read_extra(rest + name, extra, &e);
-            keep(in, &e);
-        }
-        at += sizeof head + name + extra + (size_t)little(head + 32, 2);
-        if ((n & 0xfff) == 0)
-            status = hot_context_check(in->context, "reading");
-    }
-    return status;
-}
-
-/* ---- Contents --------------------------------------------------------------------------------------------- */
-
-static hot_status inflate_into(const archive *in, const entry *e, uint64_t at, unsigned char *to)
-{
-    unsigned char block[1 << 14];
-    z_stream z;
-    memset(&z, 0, sizeof z);
-    if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
-        return HOT_ERROR_MEMORY;
-    uint64_t left = e->packed, done = 0;
-    int ended = Z_OK;
-    while (ended == Z_OK && left > 0 && !hot_context_cancelled(in->context)) {
-        const size_t part = left < sizeof block ? (size_t)left : sizeof block;
-        if (!read_at(in, at, block, part))
-            break;
-        at += part;
-        left -= part;
-        z.next_in = block;
-        z.avail_in = (uInt)part;
-        while (ended == Z_OK && z.avail_in > 0) {
-            const uint64_t room = e->bytes - done;
-            z.next_out = to + done;
-            z.avail_out = room < 1 << 20 ? (uInt)room : 1 << 20;
-            const uInt before = z.avail_out;
-            ended = before ? inflate(&z, Z_NO_FLUSH) : Z_BUF_ERROR;
-            done += before - z.avail_out;
-        }
-    }
-    inflateEnd(&z);
-    const hot_status status = hot_context_check(in->context, "reading");
-    return status != HOT_OK || (done == e->bytes && (ended == Z_STREAM_END || ended == Z_BUF_ERROR || left == 0))
-        ? status : fail(in, "its compressed data are damaged");
-}
-
-/* An entry's bytes, in context memory. */
-static hot_status load_entry(const archive *in, const entry *e, unsigned char **bytes)
-{
-    unsigned char head[30];
-    *bytes = NULL;
-    if (!read_at(in, e->at, head, sizeof head) || little(head, 4) != 0x04034b50)
-        return fail(in, "an entry is damaged");
-    const uint64_t at = e->at + sizeof head + little(head + 26, 2) + little(head + 28, 2);
-    /* deflate shrinks at most 1032-fold */
-    if (at > in->size || e->packed > in->size - at || (e->method == 0 && e->packed != e->bytes) ||
-        e->bytes / 1032 > e->packed)
-        return fail(in, "an entry is truncated");
-    if (e->method != 0 && e->method != Z_DEFLATED)
-        return fail(in, "an entry is compressed by another method than deflate");
-    *bytes = hot_context_alloc(in->context, (size_t)e->bytes, 1);
-    if (!*bytes)
-        return HOT_ERROR_MEMORY;
-    if (e->method == Z_DEFLATED)
-        return inflate_into(in, e, at, *bytes);
-    return read_at(in, at, *bytes, (size_t)e->bytes) ? HOT_OK : fail(in, "an entry is truncated");
-}
-
-/* A number of 2, 4 or 8 bytes, little-endian. */
-static double float_at(const unsigned char *from, int bytes)
-{
-    const uint64_t bits = little(from, bytes);
-    if (bytes == 2) {
-        const int exponent = (int)(bits >> 10 & 31);
-        const double fraction = (double)(bits & 1023), sign = bits >> 15 ? -1 : 1;
-        return exponent == 31 ? (fraction > 0 ? (double)NAN : sign * HUGE_VAL)
-               : exponent     ? sign * ldexp(1024 + fraction, exponent - 25)
-                              : sign * ldexp(fraction, -24);
-    }
-    if (bytes == 4) {
-        const uint32_t half = (uint32_t)bits;
-        float value;
-        memcpy(&value, &half, sizeof value);
-        return (double)value;
-    }
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* The number's bytes by the end of the name: "float16" has 2. 0 = another type. */
-static int bytes_of(const char *name, const char *before)
-{
-    const char *bits = name + strlen(before);
-    return strcmp(bits, "16") == 0 ? 2 : strcmp(bits, "32") == 0 ? 4 : strcmp(bits, "64") == 0 ? 8 : 0;
-}
-
-static hot_status fill(const archive *in, const unsigned char *positions, const unsigned char *offsets,
-                       hot_tracks *tracks)
-{
-    const int each = bytes_of(in->positions.name, "positions.3.float");
-    const int wide = bytes_of(in->offsets.name, "offsets.uint");
-    if (!each || wide < 4 || in->positions.bytes % (3 * (uint64_t)each) || in->offsets.bytes % (uint64_t)wide)
-        return fail(in, "its positions or offsets are of no type or size that TRX has");
-    const size_t points = (size_t)(in->positions.bytes / (3 * (uint64_t)each));
-    size_t count = (size_t)(in->offsets.bytes / (uint64_t)wide), before = 0;
+    const int each = hot_zip_sample(of_positions->name, "positions.3.float");
+    const int wide = hot_zip_sample(of_offsets->name, "offsets.uint");
+    if (!each || wide < 4 || of_positions->bytes % (3 * (uint64_t)each) || of_offsets->bytes % (uint64_t)wide)
+        return hot_zip_fail(in, "its positions or offsets are of no type or size that TRX has");
+    const size_t points = (size_t)(of_positions->bytes / (3 * (uint64_t)each));
+    size_t count = (size_t)(of_offsets->bytes / (uint64_t)wide), before = 0;
     tracks->point = hot_context_alloc(in->context, points, sizeof *tracks->point);
     tracks->first = hot_context_calloc(in->context, count + 2, sizeof *tracks->first); /* the last end may be missing */
     if (!tracks->point || !tracks->first)
         return HOT_ERROR_MEMORY;
     for (size_t n = 0; n < 3 * points; n++)
-        tracks->point[n / 3][n % 3] = (float)float_at(positions + n * (size_t)each, each);
+        tracks->point[n / 3][n % 3] = (float)hot_zip_float(positions + n * (size_t)each, each);
     for (size_t n = 0; n < count; n++) {
-        const uint64_t at = little(offsets + n * (size_t)wide, wide);
+        const uint64_t at = hot_zip_little(offsets + n * (size_t)wide, wide);
         if (at < before || at > points || (n == 0 && at != 0))
-            return fail(in, "an offset is not in order, or beyond the last point");
+            return hot_zip_fail(in, "an offset is not in order, or beyond the last point");
         if (at > before)
             tracks->first[++tracks->count] = (size_t)at;
         before = (size_t)at;
@@ -243,23 +34,22 @@ static hot_status fill(const archive *in, const unsigned char *positions, const 
 
 hot_status hot_trx_load(hot_context *context, const char *path, hot_tracks *tracks)
 {
-    archive in = {.context = context, .path = path};
+    hot_zip in;
     unsigned char *positions = NULL, *offsets = NULL;
-    hot_status status = hot_file_open(context, path, HOT_FILE_FOUND, &in.file);
+    hot_status status = hot_zip_open(context, path, "TRX", &in);
     if (status != HOT_OK)
         return status;
-    off_t end = fseeko(in.file, 0, SEEK_END) == 0 ? ftello(in.file) : -1;
-    in.size = end > 0 ? (uint64_t)end : 0;
-    status = read_directory(&in);
-    if (status == HOT_OK && (!in.positions.name[0] || !in.offsets.name[0]))
-        status = fail(&in, "it has no positions.3.float* or no offsets.uint*");
+    const hot_zip_entry *of_positions = hot_zip_find(&in, "positions.3.float");
+    const hot_zip_entry *of_offsets = hot_zip_find(&in, "offsets.uint");
+    if (!of_positions || !of_offsets)
+        status = hot_zip_fail(&in, "it has no positions.3.float* or no offsets.uint*");
     if (status == HOT_OK)
-        status = load_entry(&in, &in.positions, &positions);
+        status = hot_zip_load(&in, of_positions, &positions);
     if (status == HOT_OK)
-        status = load_entry(&in, &in.offsets, &offsets);
+        status = hot_zip_load(&in, of_offsets, &offsets);
     if (status == HOT_OK)
-        status = fill(&in, positions, offsets, tracks);
-    fclose(in.file);
+        status = fill(&in, of_positions, positions, of_offsets, offsets, tracks);
+    hot_zip_close(&in);
     hot_context_free(context, positions);
     hot_context_free(context, offsets);
     return status;

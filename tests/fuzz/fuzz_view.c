@@ -1,5 +1,5 @@
 /* Fuzz target: what the viewer alone reads. The first byte says what the rest is: a .vtp (v), tracks (t), a TRX archive
- * (z), or settings, a line of `name value` each (s). */
+ * (z), directions of DSI Studio (f) or ODX (o), or settings, a line of `name value` each (s). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include <hotfiber/hotfiber.h>
 
 #include "fuzz.h"
+#include "io/common/fiber_archive.h"
 #include "io/common/tracks.h"
 #include "scene/view_state.h"
 #include "scene/vtp.h"
@@ -25,9 +26,11 @@ static void read_file(hot_context *context, char kind, const char *text, size_t 
     if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, text, size, 0) != (ssize_t)size)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-    if (kind == 'v' && hot_vtp_load(context, path, &fibers) == HOT_OK)
+    const int directions = kind == 'v' || kind == 'f' || kind == 'o';
+    if (directions && (kind == 'v' ? hot_vtp_load : kind == 'f' ? hot_fz_load : hot_odx_load)(context, path, &fibers) ==
+                          HOT_OK)
         hot_fiber_field_destroy(&fibers);
-    if (kind != 'v' && (kind == 'z' ? hot_trx_load : hot_tracks_load)(context, path, &tracks) == HOT_OK)
+    if (!directions && (kind == 'z' ? hot_trx_load : hot_tracks_load)(context, path, &tracks) == HOT_OK)
         for (size_t t = 0; t < tracks.count; t++) /* every streamline has points */
             if (tracks.first[t] >= tracks.first[t + 1] || tracks.first[t + 1] > tracks.points)
                 abort();
@@ -61,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(text);
         return 0;
     }
-    if (data[0] == 'v' || data[0] == 't' || data[0] == 'z')
+    if (data[0] == 'v' || data[0] == 't' || data[0] == 'z' || data[0] == 'f' || data[0] == 'o')
         read_file(context, (char)data[0], text, size - 1);
     else if (data[0] == 's')
         read_settings(context, text);

@@ -21,7 +21,7 @@ static double now(void)
 static hot_scene *device_scene(hot_context *context, const hot_scene *from, float **there)
 {
     const size_t bytes = from->voxels * (1 + hot_symtensor_count(from->order, 3)) * sizeof(float);
-    hot_scene_parts parts = {.grid = from->grid, .order = from->order};
+    hot_scene_parts parts = {.grid = from->grid, .order = from->order, .diffusion = from->diffusion};
     hot_scene *scene = NULL;
     *there = NULL;
     if (cudaMalloc((void **)there, bytes) != cudaSuccess ||
@@ -70,7 +70,7 @@ static void compare_pictures(hot_context *context, hot_renderer *renderer, hot_h
     tensors[6 * row + 2] = NAN;
     for (size_t t = 1; t < row; t++)
         tensors[7 * row + t] = 0;
-    hot_scene_parts parts = {.grid = host->grid, .order = order, .tensors = tensors};
+    hot_scene_parts parts = {.grid = host->grid, .order = order, .diffusion = 1, .tensors = tensors};
     hot_scene_destroy(&host);
     CHECK(hot_scene_create(context, &parts, &host) == HOT_OK, "%s", hot_context_message(context));
     hot_scene *device = device_scene(context, host, &there);

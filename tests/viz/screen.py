@@ -54,6 +54,7 @@ class Screen:
             sys.exit(77)
         self.environment = {**os.environ, "DISPLAY": f":{number}", "LIBGL_ALWAYS_SOFTWARE": "1"}
         self.environment.pop("WAYLAND_DISPLAY", None)
+        self.environment["XDG_STATE_HOME"] = os.path.abspath("state")  # recent files
         if os.environ.get("HOT_SANITIZED"):
             # Mesa's driver leaks 112 bytes and is unloaded before the report, so a suppression cannot name it.
             self.environment["ASAN_OPTIONS"] = "detect_leaks=0"

@@ -17,12 +17,13 @@ static void test_text(hot_context *context)
     static const char *const kept[] = {
         "fa", "a,b.nii.gz", "t1.nii.gz,opacity=0.25,colormap=cubehelix,min=-1,max=2.5,threshold=0.5",
         "/x/mask.nii.gz,outline=on", "l.nii,colormap=labels,blend=add,visible=off", "p.nii.gz,as=peaks,color=sky",
-        "p.nii.gz,color=010aff", "p.nii.gz,color=direction", "an=odd,name.nii,opacity=0"};
+        "p.nii.gz,color=010aff", "t.nii.gz,as=tensor_mrtrix,threshold=0.5,beside=on", "p.nii.gz,color=direction",
+        "an=odd,name.nii,opacity=0"};
     static const struct { const char *text, *said; } bad[] = {
         {"", "begins with"}, {",opacity=1", "begins with"}, {"a,opacity=2", "from 0 to 1"}, {"a,opacity=", "opacity"},
         {"a,colormap=jet", "cubehelix"}, {"a,size=3", "there is no 'size'"}, {"a,min=3,max=3", "not below"},
         {"a,min=nan", "a number"}, {"a,color=12345", "RRGGBB"}, {"a,color=1234567", "RRGGBB"}, {"a,blend=2", "add"},
-        {"a,as=sh", "dyads"},
+        {"a,as=volume", "dyads"}, {"a,beside=2", "on|off"},
         {"a,opacity=1,", "there is no ''"}, {"a,opacity=1,x", "there is no 'x'"}, {"a,outline=yes", "on|off"}};
     hot_view_layer layer, again;
     char text[HOT_LAYER_TEXT], longer[HOT_VIEW_SOURCE + 1];

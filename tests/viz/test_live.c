@@ -134,7 +134,7 @@ static void tensors_arrive(hot_context *context)
     }
     const hot_scene_parts parts = {.grid = scene_grid(NX, NY, NZ), .order = 4, .tensors = empty[0]};
     hot_scene *still = scene_make(context, &parts);
-    hot_live_add(live, HOT_LIVE_TENSORS, 4, NULL);
+    hot_live_add(live, HOT_LIVE_TENSORS, 4, "odf");
     for (size_t slice = 1; slice < NZ; slice++)
         hot_live_put(live, HOT_LIVE_TENSORS, slice, 1, rows[slice * PLANE]);
     take(context, live, &state, &scene);

@@ -26,6 +26,7 @@ static const struct {
     {"interpolate", "off", {0}},
     {"opacity", "0.2", {0}},
     {"glyph", "surface", {0}},
+    {"shape", NULL, {0}}, /* of order 2: test_ellipsoid.c */
     {"surfaces", "all", {0}},
     {"scale", "0.5", {0}},
     {"normalise", "on", {0}},

@@ -373,7 +373,7 @@ static void test_panels(hot_context *context)
                       "%d x %d: '%s' is shown", sizes[s][0], sizes[s][1], table[i].help);
     }
     char *text = NULL;
-    CHECK(hot_pick_describe(on.scene, on.state.voxel, &text) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_pick_describe(on.scene, &on.state, on.state.voxel, &text) == HOT_OK, "%s", hot_context_message(context));
     static const int heights[] = {900, 420, 300};
     for (int h = 0; h < 3; h++) {
         size_t lines = 0, shown = 0;

@@ -111,7 +111,8 @@ static void put_picture(FILE *file, stage *on, const char *name, int width, int 
     }
     hot_overlay_add_status(&page);
     hot_overlay_add_legend(&page);
-    CHECK(hot_pick_describe(on->scene, on->state.voxel, &values) == HOT_OK, "%s", hot_context_message(on->context));
+    CHECK(hot_pick_describe(on->scene, &on->state, on->state.voxel, &values) == HOT_OK, "%s",
+          hot_context_message(on->context));
     if (on->state.show_values)
         hot_overlay_add_values(&page, values);
     if (on->state.show_help)

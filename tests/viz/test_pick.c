@@ -299,8 +299,10 @@ static void test_words(hot_context *context)
         made.mask[5] = 0;
         const hot_scene_parts parts = {.grid = grid, .order = ORDER, .tensors = made.tensors, .max_fibers = MOST,
                                        .peaks = made.peaks, .mask = made.mask};
+        hot_view_state state;
+        hot_view_state_default(&state);
         CHECK(hot_scene_create(context, &parts, &made.scene) == HOT_OK, "%s", hot_context_message(context));
-        CHECK(hot_pick_describe(made.scene, (const int[3]){8, 7, 6}, &text) == HOT_OK, "%s",
+        CHECK(hot_pick_describe(made.scene, &state, (const int[3]){8, 7, 6}, &text) == HOT_OK, "%s",
               hot_context_message(context));
         CHECK(numbers_after(text, "voxel ", n) == 3 && n[0] == 8 && n[1] == 7 && n[2] == 6, "index:\n%s", text);
         char index[32];
@@ -355,7 +357,7 @@ static void test_words(hot_context *context)
                                                 "\nno fibre\n",
                                                 "\n  outside the mask\n"};
         for (int v = 1; v < 6; v++) {
-            CHECK(hot_pick_describe(made.scene, (const int[3]){v, 0, 0}, &text) == HOT_OK, "%s",
+            CHECK(hot_pick_describe(made.scene, &state, (const int[3]){v, 0, 0}, &text) == HOT_OK, "%s",
                   hot_context_message(context));
             CHECK(strstr(text, expected[v]) != NULL, "voxel %d says '%s':\n%s", v, expected[v], text);
             hot_context_free(context, text);

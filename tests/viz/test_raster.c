@@ -15,6 +15,7 @@ static hot_scene *make_scene(hot_context *context, int order, int turn, float *r
     uint64_t seed = (uint64_t)(100 * order + turn);
     hot_scene_parts parts = {.grid = scene_turned_grid(NX, NY, NZ, turn, &seed), .order = order, .tensors = rows};
     hot_scene *scene = NULL;
+    parts.diffusion = turn != 2; /* order 2: ellipsoids */
     parts.grid.space = turn == 0 ? HOT_SPACE_RAS : turn == 1 ? HOT_SPACE_LPS : HOT_SPACE_LAS;
     memset(rows, 0, VOXELS * row * sizeof *rows);
     for (size_t g = 0; g < VOXELS; g++) {

@@ -257,6 +257,14 @@ def test_window(view, files):
     screen.xdotool("windowsize", view.window, 640, 480)
     view.wait_state("as before", width="640", height="480")
     check(small.shape == (400, 500, 3), "the picture was smaller")
+    # undo and redo
+    before = view.state()["normalise"]
+    other = "off" if before == "on" else "on"
+    for key, wanted in (("n", other), ("ctrl+z", before), ("ctrl+y", other), ("ctrl+z", before),
+                        ("ctrl+shift+z", other), ("n", before)):
+        screen.xdotool("key", key)
+        view.wait_state(key, normalise=wanted)
+    driven.add("Ctrl+Z  Ctrl+Y")
     # full screen and back
     screen.xdotool("key", "F11")
     view.wait_state("full screen", width="900", height="700")

@@ -101,7 +101,21 @@ check(overlays() == first, f"nothing is added: {overlays()}")
 # directions over them, and the list of sources
 changes("directions", lambda: add("data/peaks.nrrd"), lambda now: len(now) == 3)
 changes("by direction", lambda: click("layer2_direction"), lambda now: "color=direction" in now[2])
+changes("in a separate pane", lambda: click("layer2_beside"), lambda now: "beside=on" in now[2])
+changes("over the others again", lambda: click("layer2_beside"), lambda now: "beside" not in now[2])
 changes("removed", lambda: click("layer2_remove"), lambda now: now == first)
+
+
+def add_beside():
+    x, y = place("layer_file")
+    screen.xdotool("mousemove", x - 60, y, "sleep", ".1", "mousedown", 1, "sleep", ".15", "mouseup", 1, "sleep", ".2",
+                   "key", "ctrl+a", "sleep", ".1", "type", "--delay", "60", "data/peaks.nrrd")
+    time.sleep(.3)
+    click("layer_beside")
+
+
+changes("the button beside", add_beside, lambda now: len(now) == 3 and now[2] == "data/peaks.nrrd,beside=on")
+changes("the pane is closed", lambda: click("layer2_remove"), lambda now: now == first)
 # saved, changed, read back; and by the command line
 for heading, row in (("Glyphs", "glyph"), ("View", "mode")):
     click(heading)

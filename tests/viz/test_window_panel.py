@@ -102,6 +102,11 @@ os.rename("picture.png", "black.png")
 click("save_picture")
 wait_for(lambda: os.path.exists("picture.png"), "a second picture")
 check(open("picture.png", "rb").read() != open("black.png", "rb").read(), "on white paper")
+# a movie: the slices of this plane
+click("save_movie")
+wait_for(lambda: os.path.exists("movie.png"), "a movie")
+movie = open("movie.png", "rb").read()
+check(movie[37:41] == b"acTL" and struct.unpack(">I", movie[41:45]) == (SIZE[2],), f"{SIZE[2]} frames: {movie[33:49]}")
 # settings: saved, changed, read back
 saved = view.state()
 click("save_state")
@@ -112,6 +117,14 @@ click("load_state")
 settings = [name for name in saved if not name.startswith("at_") and
             name not in ("pictures", "events", "picks", "pointer", "panel")]
 view.wait_state("read back", **{name: saved[name] for name in settings})
+# undone and made again: by keys and by the panel's buttons
+for undo, redo in ((lambda: screen.xdotool("mousemove", 300, 600, "sleep", ".2", "key", "ctrl+z"),
+                    lambda: screen.xdotool("mousemove", 300, 600, "sleep", ".2", "key", "ctrl+shift+z")),
+                   (lambda: click("undo"), lambda: click("redo"))):
+    undo()
+    view.wait_state("undone", normalise="on", mode="planes")
+    redo()
+    view.wait_state("made again", **{name: saved[name] for name in settings})
 # the same settings on the command line of a picture, and what the window itself has written
 picture = ["--size", "200x150", "--quiet", "--screenshot"]
 commands = {"file": [*files, "--mask", "data/mask.nrrd", "--state", "view.txt"],

@@ -29,8 +29,8 @@ void hot_sphere_free(hot_context *context, hot_sphere *sphere);
 /* Bound of a drawn surface's radius relative to its largest radius: see `bend` in shaders/surface.glsl. */
 #define HOT_GLYPH_MAX_REACH 1.52
 
-/* Index of the coarsest sphere of hot_sphere_parts that draws a surface of this order within 1 pixel of its true
- * outline, large ones within 0.3. radius: the largest, in pixels. */
+/* Index of the coarsest sphere of hot_sphere_parts that draws a surface of this order (0: an ellipsoid) within 1 pixel
+ * of its true outline, large ones within 0.3. radius: the largest, in pixels. */
 int hot_glyph_detail(int order, double radius);
 /* Index of the sphere with the nearest number of triangles. */
 int hot_glyph_nearest_detail(int triangles);

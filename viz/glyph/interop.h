@@ -13,9 +13,10 @@ typedef struct hot_interop {
     /* Largest radii of all voxels, to host memory. */
     int (*radii)(const hot_glyph_scan *scan, size_t voxels, const float *tensors, float *radius);
     /* Writes the tensors of `count` voxels (host memory) as 16-bit integers, `texels` x 4 each, to the OpenGL buffer of
-     * this name in the current context. The buffer must be large enough. step: host memory. */
-    int (*fill)(int terms, const float *tensors, const uint32_t *voxel, size_t count, int texels, unsigned buffer,
-                float *step);
+     * this name in the current context. The buffer must be large enough. ellipsoids: 1 = hot_ellipsoid_tensor of each.
+     * step: host memory. */
+    int (*fill)(int terms, const float *tensors, const uint32_t *voxel, size_t count, int texels, int ellipsoids,
+                unsigned buffer, float *step);
     /* One voxel's row, to host memory. */
     int (*fetch)(int terms, const float *tensors, size_t voxel, float *row);
     const char *(*error_text)(int error);

@@ -13,6 +13,7 @@ typedef int GLint;
 extern "C" {
 #include "interop.h"
 }
+#include "ellipsoid.h"
 
 enum { THREADS = 128, MAX_TERMS = 45 };
 
@@ -87,14 +88,18 @@ static __global__ void find_radii(const hot_glyph_scan *scan, size_t voxels, con
 
 /* quantise of viz/scene/glyph_set.c. */
 static __global__ void quantise(int terms, const float *tensors, const uint32_t *voxel, size_t count, int values,
-                                int16_t *to, float *step)
+                                int ellipsoids, int16_t *to, float *step)
 {
     const size_t glyph = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (glyph >= count)
         return;
     const float *tensor = tensors + (size_t)voxel[glyph] * (size_t)(terms + 1) + 1;
     int16_t *row = to + glyph * (size_t)values;
-    float largest = 0;
+    float largest = 0, raised[6];
+    if (ellipsoids) {
+        hot_ellipsoid_tensor(tensor, raised);
+        tensor = raised;
+    }
     for (int t = 0; t < terms; t++)
         largest = fmaxf(largest, fabsf(tensor[t]));
     const float unit = largest / 32767, per = unit > 0 ? 1 / unit : 0;
@@ -144,7 +149,7 @@ static int find_all_radii(const hot_glyph_scan *scan, size_t voxels, const float
 
 /* Runs while the buffer is mapped to CUDA. */
 static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *tensors, const uint32_t *voxel,
-                       size_t count, int texels, float *step)
+                       size_t count, int texels, int ellipsoids, float *step)
 {
     void *to = NULL;
     size_t room = 0;
@@ -160,7 +165,8 @@ static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *
     if (error == cudaSuccess)
         error = cudaMemcpy(which, voxel, count * sizeof *which, cudaMemcpyHostToDevice);
     if (error == cudaSuccess) {
-        quantise<<<blocks(count), THREADS>>>(terms, tensors, which, count, 4 * texels, (int16_t *)to, steps);
+        quantise<<<blocks(count), THREADS>>>(terms, tensors, which, count, 4 * texels, ellipsoids, (int16_t *)to,
+                                              steps);
         error = cudaGetLastError();
     }
     if (error == cudaSuccess)
@@ -171,7 +177,7 @@ static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *
 }
 
 static int fill_buffer(int terms, const float *tensors, const uint32_t *voxel, size_t count, int texels,
-                       unsigned buffer, float *step)
+                       int ellipsoids, unsigned buffer, float *step)
 {
     cudaGraphicsResource_t resource = NULL;
     int before = 0, error = choose_device(tensors, &before);
@@ -180,7 +186,7 @@ static int fill_buffer(int terms, const float *tensors, const uint32_t *voxel, s
     if (error == cudaSuccess) {
         error = cudaGraphicsMapResources(1, &resource, 0);
         if (error == cudaSuccess) {
-            error = fill_mapped(resource, terms, tensors, voxel, count, texels, step);
+            error = fill_mapped(resource, terms, tensors, voxel, count, texels, ellipsoids, step);
             const int ended = cudaGraphicsUnmapResources(1, &resource, 0);
             error = error == cudaSuccess ? ended : error;
         }

@@ -294,6 +294,8 @@ unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state 
     case HOT_ACTION_FULL_SCREEN: return HOT_REQUEST_FULL_SCREEN;
     case HOT_ACTION_RELOAD: return HOT_REQUEST_RELOAD;
     case HOT_ACTION_QUIT: return HOT_REQUEST_QUIT;
+    case HOT_ACTION_UNDO: return HOT_REQUEST_UNDO;
+    case HOT_ACTION_REDO: return HOT_REQUEST_REDO;
     default: return key_view(input, scene, state, action) | key_contents(scene, state, action);
     }
 }

@@ -42,7 +42,7 @@ typedef enum hot_action {
     /* annotations and window */
     HOT_ACTION_CROSSHAIR, HOT_ACTION_VALUES, HOT_ACTION_COLORBAR, HOT_ACTION_ANNOTATIONS, HOT_ACTION_HELP,
     HOT_ACTION_PANEL,
-    HOT_ACTION_FULL_SCREEN, HOT_ACTION_RELOAD, HOT_ACTION_QUIT,
+    HOT_ACTION_FULL_SCREEN, HOT_ACTION_RELOAD, HOT_ACTION_QUIT, HOT_ACTION_UNDO, HOT_ACTION_REDO,
     /* mouse */
     HOT_ACTION_PICK, HOT_ACTION_WINDOW_LEVEL, HOT_ACTION_PAN, HOT_ACTION_TURN, HOT_ACTION_ROLL, HOT_ACTION_SCROLL,
     HOT_ACTION_ZOOM
@@ -78,7 +78,9 @@ enum {
     HOT_REQUEST_PICK = 2, /* the crosshair was clicked: describe the voxel */
     HOT_REQUEST_RELOAD = 4,
     HOT_REQUEST_FULL_SCREEN = 8,
-    HOT_REQUEST_QUIT = 16
+    HOT_REQUEST_QUIT = 16,
+    HOT_REQUEST_UNDO = 32,
+    HOT_REQUEST_REDO = 64
 };
 
 /* State between events; zero-initialised. Pixels of the framebuffer from the upper left corner. */

@@ -66,6 +66,9 @@ static const hot_binding bindings[] = {
     ALSO('?', 0, HELP, "Annotations"),
 
     KEY(HOT_KEY_TAB, PANEL, "Window", "Tab", "panel of settings"),
+    KEY_WITH('Z', HOT_WITH_CTRL, UNDO, "Window", "Ctrl+Z  Ctrl+Y", "undo, redo"),
+    ALSO('Y', HOT_WITH_CTRL, REDO, "Window"),
+    ALSO('Z', HOT_WITH_CTRL | HOT_WITH_SHIFT, REDO, "Window"),
     KEY(HOT_KEY_F11, FULL_SCREEN, "Window", "F11", "full screen"),
     KEY_WITH('R', HOT_WITH_SHIFT, RELOAD, "Window", "Shift+R", "read the files again"),
     KEY('Q', QUIT, "Window", "Q", "quit"),

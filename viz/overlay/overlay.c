@@ -19,6 +19,7 @@ struct hot_overlay {
         double stamp;
         unsigned changes;
         int voxel[3];
+        hot_view_layer layer[HOT_VIEW_LAYERS];
     } described;
     char *values;         /* description of the voxel; NULL = not computed */
     hot_context *values_context;
@@ -82,13 +83,15 @@ static hot_status ensure_text(hot_overlay *overlay, double scale)
 }
 
 /* Describes the crosshair's voxel again if it has moved or the data have changed. */
-static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
+static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state)
 {
+    const int *voxel = state->voxel;
     const void *tensors = scene->tensors ? scene->tensors : scene->device_tensors;
     const int same = overlay->values && overlay->described.scene == scene &&
                      overlay->described.tensors == tensors && overlay->described.peaks == scene->peaks &&
                      overlay->described.stamp == scene->file_stamp &&
                      overlay->described.changes == scene->changes &&
+                     memcmp(overlay->described.layer, state->layer, sizeof state->layer) == 0 &&
                      memcmp(overlay->described.voxel, voxel, sizeof overlay->described.voxel) == 0;
     if (same)
         return HOT_OK;
@@ -99,8 +102,9 @@ static hot_status update_values(hot_overlay *overlay, const hot_scene *scene, co
     overlay->described.peaks = scene->peaks;
     overlay->described.stamp = scene->file_stamp;
     overlay->described.changes = scene->changes;
+    memcpy(overlay->described.layer, state->layer, sizeof state->layer);
     memcpy(overlay->described.voxel, voxel, sizeof overlay->described.voxel);
-    return hot_pick_describe(scene, voxel, &overlay->values);
+    return hot_pick_describe(scene, state, voxel, &overlay->values);
 }
 
 static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width, int height)
@@ -117,21 +121,23 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
         hot_overlay_add_caption(&page, viewport);
         if (v == 0 && !state->show_values) /* the panel of values is in the same place */
             hot_overlay_add_in_force(&page, viewport);
-        if (v == 0 || viewport->space) /* linked planes share one scale */
+        if (v == 0 || (viewport->space && !layout.panes)) /* linked planes, and panes, share one scale */
             hot_overlay_add_scale_bar(&page, viewport);
     }
-    if (layout.count > 1) { /* separators between the views */
-        const hot_viewport *last = &layout.viewport[layout.count - 1];
-        const double thick = fmax(1, round(page.unit));
+    for (int v = 1; v < layout.count; v++) { /* separators between the views, at their left and upper edges */
+        const hot_viewport *at = &layout.viewport[v];
+        const double thick = fmax(1, round(page.unit)), right = at->x + at->width, bottom = at->y + at->height;
         const hot_rgba color = {0.35f, 0.37f, 0.40f, 1};
-        hot_draw_rectangle(&overlay->list, last->x - thick, 0, last->x, height, color, color);
-        hot_draw_rectangle(&overlay->list, 0, last->y - thick, width, last->y, color, color);
+        if (at->x > 0)
+            hot_draw_rectangle(&overlay->list, at->x - thick, at->y, at->x, bottom, color, color);
+        if (at->y > 0)
+            hot_draw_rectangle(&overlay->list, at->x, at->y - thick, right, at->y, color, color);
     }
     if (state->show_annotations) {
         hot_overlay_add_status(&page);
         hot_overlay_add_legend(&page);
         if (state->show_values) {
-            status = update_values(overlay, scene, state->voxel);
+            status = update_values(overlay, scene, state);
             if (status == HOT_OK)
                 hot_overlay_add_values(&page, overlay->values);
         }
@@ -143,12 +149,21 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
     return status;
 }
 
+static int has_panes(const hot_scene *scene, const hot_view_state *state)
+{
+    for (int n = 0; n < state->layers; n++)
+        if (state->layer[n].visible && hot_scene_layer_set(scene, &state->layer[n]))
+            return 1;
+    return 0;
+}
+
 hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width,
                              int height, const hot_overlay_mesh **mesh)
 {
     *mesh = NULL;
     overlay->mesh = (hot_overlay_mesh){0};
-    if (!state->show_annotations && !state->show_help && !overlay->message[0] && state->mode != HOT_VIEW_PLANES) {
+    if (!state->show_annotations && !state->show_help && !overlay->message[0] && state->mode != HOT_VIEW_PLANES &&
+        !has_panes(scene, state)) {
         *mesh = &overlay->mesh; /* no text: works without a font */
         return HOT_OK;
     }

@@ -18,11 +18,12 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     const hot_scene *scene = page->scene;
     const int *voxel = page->state->voxel;
     char words[HOT_PICK_WORDS][HOT_PICK_WORD];
-    const hot_viewport *last = &page->layout->viewport[page->layout->count - 1];
-    if (page->layout->count > 1 && page->state->show_values) /* the panel is in the same place and shows all of this */
+    const hot_viewport *last = &page->layout->viewport[page->layout->panes ? 0 : page->layout->count - 1];
+    const int linked = page->layout->count > 1 && !page->layout->panes;
+    if (linked && page->state->show_values) /* the panel is in the same place and shows all of this */
         return;
     hot_pick_words(scene, page->state, voxel, words);
-    if (page->layout->count > 1) { /* below the caption of the 3-D view */
+    if (linked) { /* below the caption of the 3-D view */
         double y = last->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
         for (int w = 0; w < HOT_PICK_WORDS; w++)
             if (words[w][0])
@@ -32,7 +33,7 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     }
     char line[HOT_PICK_WORDS * (HOT_PICK_WORD + 4)];
     hot_pick_line(scene, page->state, voxel, line, sizeof line);
-    double y = last->height - 12 * page->unit;
+    double y = last->y + last->height - 12 * page->unit;
     /* in narrow pictures: above the orientation letter in the middle */
     if (!last->space && 50 * page->unit + hot_text_width(page->list->text, HOT_TEXT_PLAIN, line) > last->width / 2)
         y -= hot_overlay_line(page, HOT_TEXT_LETTER);
@@ -114,7 +115,7 @@ static double add_layers(const hot_overlay_page *page, double top)
         const char *slash = strrchr(layer->source, '/');
         hot_rgba ink = hot_overlay_ink(page);
         char window[64] = "";
-        if (!layer->visible)
+        if (!layer->visible || layer->beside) /* panes have captions */
             continue;
         if (lines && (layer->color_set ? layer->constant : lines->typical > 0))
             ink = opaque(layer->color);
@@ -154,14 +155,15 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
     if (!state->show_colorbar || state->glyph == HOT_GLYPH_NONE)
         return;
     const hot_viewport *view = &page->layout->viewport[0];
+    const int linked = page->layout->count > 1 && !page->layout->panes;
     if (state->color == HOT_COLOR_VALUE) {
         add_color_bar(page, top);
     } else if (state->color == HOT_COLOR_FIBER) {
         add_fiber_colors(page, top);
-    } else if (state->color == HOT_COLOR_DIRECTION && page->layout->count == 1 && !view->space) {
+    } else if (state->color == HOT_COLOR_DIRECTION && !linked && !view->space) {
         /* in 3-D views add_ball_letters draws the ball */
         const double radius = 20 * unit,
-                     y = page->layout->height - 3.2 * hot_overlay_line(page, HOT_TEXT_PLAIN) - radius;
+                     y = view->y + view->height - 3.2 * hot_overlay_line(page, HOT_TEXT_PLAIN) - radius;
         double frame[3][3];
         memcpy(frame[0], view->right, sizeof frame[0]);
         memcpy(frame[1], view->up, sizeof frame[1]);
@@ -185,11 +187,11 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
     const hot_text *font = page->list->text;
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_MONO), pad = 10 * unit, gap = 24 * unit;
     const double caption = hot_overlay_line(page, HOT_TEXT_PLAIN);
-    const hot_viewport *view = &page->layout->viewport[page->layout->count - 1];
+    const hot_viewport *view = &page->layout->viewport[page->layout->panes ? 0 : page->layout->count - 1];
     /* Below the caption. In a plane: right of the letter at its left edge and above the status. With several views: in
      * the last, which is 3-D. */
     const double x = round(view->x + (view->space ? 12 : 44) * unit), y = round(view->y + 16 * unit + caption);
-    const double under = page->layout->count > 1 ? 10 * unit : 3 * caption;
+    const double under = page->layout->count > 1 && !page->layout->panes ? 10 * unit : 3 * caption;
     const double room = view->y + view->height - y - 2 * pad - under;
     const size_t lines = count_lines(text), fit = room > 4 * line ? (size_t)(room / line) : 4;
     double width = 0;

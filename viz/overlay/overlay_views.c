@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "overlay_parts.h"
+#include "scene/glyph_size.h"
 #include "scene/vector.h"
 
 double hot_overlay_line(const hot_overlay_page *page, hot_text_style style)
@@ -97,8 +98,9 @@ static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *v
                                                                                              "−x", "−y", "−z"};
     const int known = page->scene->grid.space != HOT_SPACE_UNKNOWN;
     const double radius = 24 * page->unit, reach = radius + 11 * page->unit;
-    /* a single view has the status below the ball */
-    const double below = page->layout->count == 1 ? 1.6 * hot_overlay_line(page, HOT_TEXT_PLAIN) : 0;
+    /* a single view, and the first pane, have the status below the ball */
+    const int linked = page->layout->count > 1 && !page->layout->panes;
+    const double below = linked ? 0 : 1.6 * hot_overlay_line(page, HOT_TEXT_PLAIN);
     const double x = viewport->x + reach + 14 * page->unit;
     const double y = viewport->y + viewport->height - reach - 14 * page->unit - below;
     const double ascent = hot_overlay_ascent(page, HOT_TEXT_BOLD);
@@ -125,9 +127,9 @@ static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *v
 
 void hot_overlay_add_orientation(const hot_overlay_page *page, const hot_viewport *viewport)
 {
-    if (viewport->space)
+    if (viewport->space && viewport->layer < 0)
         add_ball_letters(page, viewport);
-    else
+    else if (!viewport->space)
         add_edge_letters(page, viewport);
 }
 
@@ -224,18 +226,44 @@ void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport 
                   length);
 }
 
+/* Which set a pane shows, how many fibres it has at the crosshair, and its own threshold. */
+static void describe_set(const hot_overlay_page *page, const hot_viewport *viewport, char *text, size_t size)
+{
+    const hot_view_state *state = page->state;
+    const hot_scene *set = hot_viewport_glyphs_of(viewport, page->scene, state);
+    const hot_view_layer *layer = viewport->layer < 0 ? NULL : &state->layer[viewport->layer];
+    const char *name = layer ? layer->source : page->scene->title, *slash = layer ? strrchr(name, '/') : NULL;
+    const int missing = (state->glyph == HOT_GLYPH_SURFACE && !set->order) ||
+                        (state->glyph == HOT_GLYPH_STICKS && !set->max_fibers);
+    size_t used = (size_t)snprintf(text, size, "%s", slash && slash[1] ? slash + 1 : name);
+    if (missing && used < size)
+        used += (size_t)snprintf(text + used, size - used, ": no %s",
+                                 state->glyph == HOT_GLYPH_SURFACE ? "tensors" : "directions");
+    if (layer && !isnan(layer->threshold) && used < size)
+        used += (size_t)snprintf(text + used, size - used, ", threshold %.3g", layer->threshold);
+    if (set->max_fibers && used < size) {
+        const int fibers = hot_scene_fibers(set, hot_scene_index(set, state->voxel));
+        snprintf(text + used, size - used, ": %d fibre%s", fibers, fibers == 1 ? "" : "s");
+    }
+}
+
 void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *viewport)
 {
     static const char *const planes[3] = {"axial", "sagittal", "coronal"};
     const double x = viewport->x + 12 * page->unit;
     const double y = viewport->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
-    if (viewport->space) {
-        hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, hot_overlay_dim(page), "3-D");
-        return;
-    }
-    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, hot_overlay_ink(page), "%s%s, slice %d of %zu",
-                  planes[viewport->plane], fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "",
-                  page->state->voxel[viewport->axis] + 1, page->scene->grid.size[viewport->axis]);
+    char place[128], set[400] = "";
+    if (viewport->space)
+        snprintf(place, sizeof place, "3-D");
+    else
+        snprintf(place, sizeof place, "%s%s, slice %d of %zu", planes[viewport->plane],
+                 fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "", page->state->voxel[viewport->axis] + 1,
+                 page->scene->grid.size[viewport->axis]);
+    if (page->layout->panes)
+        describe_set(page, viewport, set, sizeof set);
+    const int first = viewport->layer < 0;
+    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, viewport->space && !page->layout->panes ? hot_overlay_dim(page)
+                  : hot_overlay_ink(page), "%s%s%s", first ? place : "", first && set[0] ? "   " : "", set);
 }
 
 /* Without this, a voxel below the threshold looks like one without fibres. */
@@ -253,6 +281,7 @@ static void list_in_force(const hot_overlay_page *page, char *text, size_t size)
         {state->normalise, "equal sizes", 0},
         {fabs(state->scale - 1) > 1e-9, "scale %.3g", state->scale},
         {state->clip, "cut at voxels", 0},
+        {scene->diffusion && !hot_scene_draws_ellipsoids(scene, state), "peanuts", 0},
         {state->slab > 1 && state->mode != HOT_VIEW_SPACE, "slab of %g", state->slab},
         {state->use_mask && scene->mask != NULL, "inside the mask", 0},
         {scene->order && scene->max_fibers && state->glyph == HOT_GLYPH_SURFACE, "surfaces only", 0},

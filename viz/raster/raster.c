@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "glyph/parallel_for.h"
+#include "scene/glyph_size.h"
 #include "raster_parts.h"
 
 /* Pixels per band, or samples if pixels have several: bounds the memory for pictures of any size, in the host and in
@@ -172,6 +173,7 @@ static void set_frame(hot_raster *raster, const hot_raster_job *job)
     *frame = (raster_frame){.order = job->scene->order,
                             .lit = job->state->light,
                             .clipped = job->state->clip,
+                            .ellipsoid = hot_scene_draws_ellipsoids(job->scene, job->state),
                             .samples = job->samples,
                             .items = job->list->items,
                             .values = job->set->values,
@@ -182,8 +184,10 @@ static void set_frame(hot_raster *raster, const hot_raster_job *job)
     for (int r = 0; r < 3; r++)
         frame->flip[r] = (float)job->scene->sign[r];
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
+        for (int c = 0; c < 3; c++) {
             frame->to_voxel[r][c] = (float)job->scene->from_ras[r][c];
+            frame->per_mm[r][c] = (r < 2 ? 256 : 1) * (float)raster->matrix[4 * r + c];
+        }
     memcpy(frame->sample, job->sample, sizeof frame->sample);
     for (int d = 0; d < 2; d++) {
         frame->low[d] = frame->high[d] = job->sample[0][d];
@@ -215,9 +219,7 @@ static hot_status prepare_levels(hot_raster *raster)
         if (status != HOT_OK)
             return status;
         for (int r = 0; r < 3; r++) {
-            const float per = r < 2 ? 256 : 1, x = per * (float)raster->matrix[4 * r],
-                        y = per * (float)raster->matrix[4 * r + 1];
-            const float z = per * (float)raster->matrix[4 * r + 2];
+            const float x = raster->frame.per_mm[r][0], y = raster->frame.per_mm[r][1], z = raster->frame.per_mm[r][2];
             for (size_t v = 0; v < level->vertices; v++)
                 level->way[r][v] = x * level->unit[0][v] + y * level->unit[1][v] + z * level->unit[2][v];
         }

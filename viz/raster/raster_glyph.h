@@ -79,10 +79,33 @@ static inline __attribute__((always_inline)) void clip_to_voxel(const float m[3]
     *nz = cut ? way * wz : *nz;
 }
 
-/* Positions and colours of the vertices: main() of shaders/surface.vert. */
-static inline void find_vertices(const raster_frame *frame, const raster_level *level, const hot_surface_item *item,
-                                 const raster_scratch *scratch)
+/* The cofactors of a tensor of order 2, xx xy xz yy yz zz; the normals of its ellipsoid are their product with the
+ * sphere's. */
+static inline void find_cofactors(const float *d, float *cofactor)
 {
+    cofactor[0] = d[3] * d[5] - d[4] * d[4];
+    cofactor[1] = d[2] * d[4] - d[1] * d[5];
+    cofactor[2] = d[1] * d[4] - d[2] * d[3];
+    cofactor[3] = d[0] * d[5] - d[2] * d[2];
+    cofactor[4] = d[1] * d[2] - d[0] * d[4];
+    cofactor[5] = d[0] * d[3] - d[1] * d[1];
+}
+
+/* Positions and colours of the vertices: main() of shaders/surface.vert. a: the tensor. `ellipsoid` is a constant after
+ * inlining. */
+static inline __attribute__((always_inline)) void find_vertices(int ellipsoid, const raster_frame *frame,
+                                                                 const raster_level *level, const float *a,
+                                                                 const hot_surface_item *item,
+                                                                 const raster_scratch *scratch)
+{
+    float c[6] = {0};
+    if (ellipsoid)
+        find_cofactors(a, c);
+    const float xx = c[0], xy = c[1], xz = c[2], yy = c[3], yz = c[4], zz = c[5];
+    const float larger = 1 + level->bend / 3; /* level->bend is that of order 2 */
+    const float px = frame->per_mm[0][0], py = frame->per_mm[0][1], pz = frame->per_mm[0][2];
+    const float qx = frame->per_mm[1][0], qy = frame->per_mm[1][1], qz = frame->per_mm[1][2];
+    const float rx = frame->per_mm[2][0], ry = frame->per_mm[2][1], rz = frame->per_mm[2][2];
     const float order = (float)frame->order, size = item->size, bend = level->bend;
     const float given[3] = {item->rgba[0] / 255.f, item->rgba[1] / 255.f, item->rgba[2] / 255.f};
     const int by_direction = item->rgba[3] == 0, lit = frame->lit, clipped = frame->clipped;
@@ -105,7 +128,7 @@ static inline void find_vertices(const raster_frame *frame, const raster_level *
     float *const restrict back_g = scratch->back[1], *const restrict back_b = scratch->back[2];
 #pragma omp simd
     for (int v = 0; v < count; v++) {
-        const float x = unit_x[v], y = unit_y[v], z = unit_z[v];
+        float x = unit_x[v], y = unit_y[v], z = unit_z[v];
         const float gx = flip_x * gradient_x[v], gy = flip_y * gradient_y[v], gz = flip_z * gradient_z[v];
         float radius = gx * x + gy * y + gz * z;
         float nx = (order + 1) * radius * x - order * gx, ny = (order + 1) * radius * y - order * gy;
@@ -114,11 +137,22 @@ static inline void find_vertices(const raster_frame *frame, const raster_level *
         const float steep = order * (sx * sx + sy * sy + sz * sz) / (squared > 1e-6f ? squared : 1e-6f);
         const float raised = bend * (1 + steep);
         radius = (radius > 0 ? radius : 0) * size * (1 + (raised < 0.5f ? raised : 0.5f));
+        if (ellipsoid) {
+            const float wx = flip_x * x, wy = flip_y * y, wz = flip_z * z;
+            const float away = sqrtf(gx * gx + gy * gy + gz * gz), inverse = 1 / (away > 1e-30f ? away : 1e-30f);
+            nx = flip_x * (xx * wx + xy * wy + xz * wz);
+            ny = flip_y * (xy * wx + yy * wy + yz * wz);
+            nz = flip_z * (xz * wx + yz * wy + zz * wz);
+            x = inverse * gx;
+            y = inverse * gy;
+            z = inverse * gz;
+            radius = away * size * larger;
+        }
         if (clipped)
             clip_to_voxel(m, x, y, z, &radius, &nx, &ny, &nz);
-        place_x[v] = fast_round(radius * way_x[v]);
-        place_y[v] = fast_round(radius * way_y[v]);
-        place_z[v] = radius * way_z[v];
+        place_x[v] = fast_round(radius * (ellipsoid ? px * x + py * y + pz * z : way_x[v]));
+        place_y[v] = fast_round(radius * (ellipsoid ? qx * x + qy * y + qz * z : way_y[v]));
+        place_z[v] = radius * (ellipsoid ? rx * x + ry * y + rz * z : way_z[v]);
         const float red = by_direction ? fabsf(x) : given[0], green = by_direction ? fabsf(y) : given[1];
         const float blue = by_direction ? fabsf(z) : given[2];
         const float length = nx * nx + ny * ny + nz * nz, per = 1 / sqrtf(length > 1e-30f ? length : 1e-30f);
@@ -260,7 +294,10 @@ void RASTER_GLYPH(const raster_frame *frame, const raster_level *level, const ra
     case 6: find_gradients(6, level, a, scratch->gradient); break;
     case 8: find_gradients(8, level, a, scratch->gradient); break;
     }
-    find_vertices(frame, level, item, scratch);
+    if (frame->ellipsoid)
+        find_vertices(1, frame, level, a, item, scratch);
+    else
+        find_vertices(0, frame, level, a, item, scratch);
     find_sides(frame, level, tile, (const float[2]){(float)center[0], (float)center[1]}, scratch);
     for (size_t group = 0; group < level->triangles; group += 8) {
         int32_t any = 0;

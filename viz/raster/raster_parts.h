@@ -20,10 +20,11 @@ typedef struct raster_level {
 
 /* Constants of a picture. */
 typedef struct raster_frame {
-    int order, lit, clipped, samples;
+    int order, lit, clipped, samples, ellipsoid;
     float sample[HOT_RASTER_SAMPLES][2], low[2], high[2]; /* sample positions and their bounds */
     float light[3], half[3]; /* directions to the light, and halfway between light and viewer */
     float to_voxel[3][3], flip[3]; /* from RAS: to voxels, to the tensors' world */
+    float per_mm[3][3];      /* of RAS: 1/256 pixel to the right and up, and depth, as raster_level's `way` */
     const hot_surface_item *items;
     const int16_t *values;
     size_t row;              /* values per glyph */

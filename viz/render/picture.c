@@ -183,6 +183,11 @@ static hot_status write_png(hot_context *context, FILE *file, const void *given)
     return hot_png_stream_end(&png, status);
 }
 
+hot_status hot_pictures_put(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state, FILE *file)
+{
+    return write_png(pictures->context, file, &(struct saved){pictures, scene, state});
+}
+
 hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
                              const char *path)
 {

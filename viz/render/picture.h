@@ -2,6 +2,8 @@
 #ifndef HOT_VIZ_PICTURE_H
 #define HOT_VIZ_PICTURE_H
 
+#include <stdio.h>
+
 #include "render.h"
 
 typedef struct hot_pictures hot_pictures;
@@ -22,6 +24,8 @@ hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, con
  * written to a temporary name and renamed; missing folders are created. */
 hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
                              const char *path);
+/* Draws and writes a PNG to an open file. */
+hot_status hot_pictures_put(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state, FILE *file);
 /* Pixels per inch, which the files say; 0 (default) = nothing. */
 void hot_pictures_set_dpi(hot_pictures *pictures, double dpi);
 /* Draws in parts of at most this many pixels a side: as much as the driver can, or less (tests). */

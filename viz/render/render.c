@@ -68,7 +68,12 @@ void hot_renderer_invalidate(hot_renderer *renderer)
 
 int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state)
 {
-    return state->mode != HOT_VIEW_SINGLE || hot_glyphs_need_depth(&renderer->glyphs, scene, state);
+    int needs = state->mode != HOT_VIEW_SINGLE || hot_glyphs_need_depth(&renderer->glyphs, scene, state);
+    for (int n = 0; n < state->layers && !needs; n++) {
+        const hot_scene *set = hot_scene_layer_set(scene, &state->layer[n]);
+        needs = set && hot_glyphs_need_depth(&renderer->glyphs, set, state);
+    }
+    return needs;
 }
 
 /* Returns the lower edge of the viewport: OpenGL counts rows from the bottom. */
@@ -92,6 +97,7 @@ hot_status hot_renderer_draw_part(hot_renderer *renderer, const hot_scene *scene
 {
     hot_context *context = renderer->context;
     hot_view_layout whole, layout;
+    hot_view_state shown;
     const int width = part[2], height = part[3];
     const float opaque = state->transparent ? 0 : 1;
     memset(&renderer->counts, 0, sizeof renderer->counts);
@@ -103,9 +109,13 @@ hot_status hot_renderer_draw_part(hot_renderer *renderer, const hot_scene *scene
     else
         hot_view_lay_out_part(&whole, part[0], part[1], width, height, &layout);
     hot_status status = hot_image_prepare(context, &renderer->image, scene, state);
-    for (int v = 0; v < layout.count && status == HOT_OK; v++)
-        if (layout.viewport[v].width > 0)
-            status = hot_glyphs_prepare(context, &renderer->glyphs, v, scene, state, &layout.viewport[v]);
+    for (int v = 0; v < layout.count && status == HOT_OK; v++) {
+        const hot_viewport *viewport = &layout.viewport[v];
+        hot_viewport_state(viewport, state, &shown);
+        if (viewport->width > 0)
+            status = hot_glyphs_prepare(context, &renderer->glyphs, v, hot_viewport_glyphs_of(viewport, scene, state),
+                                        &shown, viewport);
+    }
     if (status != HOT_OK)
         return status;
     glDisable(GL_SCISSOR_TEST);
@@ -122,8 +132,11 @@ hot_status hot_renderer_draw_part(hot_renderer *renderer, const hot_scene *scene
         if (viewport->width <= 0) /* outside this part */
             continue;
         const int bottom = set_viewport(viewport, height);
-        hot_image_draw(&renderer->image, scene, state, viewport);
-        status = hot_glyphs_draw(context, &renderer->glyphs, v, scene, state, viewport, bottom, &renderer->counts);
+        status = hot_image_draw(context, &renderer->image, scene, state, viewport);
+        hot_viewport_state(viewport, state, &shown);
+        if (status == HOT_OK)
+            status = hot_glyphs_draw(context, &renderer->glyphs, v, hot_viewport_glyphs_of(viewport, scene, state),
+                                     &shown, viewport, bottom, &renderer->counts);
     }
     glDisable(GL_SCISSOR_TEST);
     glViewport(0, 0, width, height);

@@ -63,26 +63,29 @@ static int kinds_of(const hot_scene *scene, const hot_view_state *state)
     return kinds & ((scene->order ? SURFACES : 0) | (scene->max_fibers ? STICKS : 0));
 }
 
+/* order: 2, 4, 6 or 8; 0, without tensors, has none of its parts. */
+static hot_order_renderer *of_order(hot_glyph_renderer *glyphs, int order)
+{
+    return &glyphs->of[order ? order / 2 - 1 : 0];
+}
+
 static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs, int kinds, int order)
 {
+    hot_order_renderer *of = of_order(glyphs, order);
     hot_status status = HOT_OK;
     if (kinds & STICKS && !glyphs->stick)
         status = hot_program_create(context, "sticks", "", hot_shader_stick_vert, hot_shader_shade_glsl,
                                     hot_shader_stick_frag, &glyphs->stick);
     if (status == HOT_OK && !glyphs->empty_array)
         glGenVertexArrays(1, &glyphs->empty_array);
-    if (status != HOT_OK || !(kinds & SURFACES) || order == glyphs->order)
+    if (status != HOT_OK || !(kinds & SURFACES) || of->surface)
         return status;
     char *form = hot_program_form(context, order);
     if (!form)
         return HOT_ERROR_MEMORY;
-    glDeleteProgram(glyphs->surface);
-    glyphs->order = 0;
     status = hot_program_create(context, "surfaces", form, hot_shader_surface_vert, "", hot_shader_surface_frag,
-                                &glyphs->surface);
+                                &of->surface);
     hot_context_free(context, form);
-    if (status == HOT_OK)
-        glyphs->order = order;
     return status;
 }
 
@@ -104,6 +107,7 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
     key->surfaces = state->surfaces;
     key->kinds = kinds_of(scene, state);
     key->cpu = cpu;
+    key->ellipsoids = hot_scene_draws_ellipsoids(scene, state);
     key->threshold = state->threshold;
     for (int d = 0; d < 3 && !whole; d++)
         if (viewport->space || !state->lock_axes || d == viewport->axis)
@@ -148,14 +152,14 @@ static void make_style_key(const hot_scene *scene, const hot_view_state *state, 
         memcpy(style->color_range, state->color_range, sizeof style->color_range);
         memcpy(style->color_by, state->color_by, sizeof style->color_by);
         memcpy(style->background, state->background, sizeof style->background);
-        style->changes = scene->changes;
+        style->changes = scene->images ? scene->images->changes : scene->changes;
     } else if (scene->certainty && state->color != HOT_COLOR_PLAIN) { /* sticks fade into the image */
         memcpy(style->background, state->background, sizeof style->background);
         memcpy(style->canvas, state->canvas, sizeof style->canvas);
         memcpy(style->window, state->window, sizeof style->window);
         style->opacity = state->show_image ? state->opacity : 0;
         style->frame = state->frame;
-        style->changes = scene->changes;
+        style->changes = scene->images ? scene->images->changes : scene->changes;
     }
     style->everywhere = lists_all(scene, state, viewport, computes);
     if (!style->everywhere) {
@@ -185,7 +189,8 @@ static hot_status upload_values(hot_context *context, hot_viewport_glyphs *glyph
     if (status != HOT_OK || !scene->device_tensors || !set->count)
         return status;
     const int error = scene->interop->fill((int)hot_symtensor_count(scene->order, 3), scene->device_tensors, set->voxel,
-                                           set->count, set->texels, glyphs->values.buffer, set->step);
+                                           set->count, set->texels, glyphs->key.ellipsoids, glyphs->values.buffer,
+                                           set->step);
     return hot_interop_status(context, scene->interop, error,
                               "handing tensors to OpenGL (is it drawn by the same card?)");
 }
@@ -351,7 +356,7 @@ static void set_light(GLuint program, const hot_view_state *state, const hot_vie
 static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *shown, const hot_scene *scene,
                           const hot_view_state *state, const hot_viewport *viewport, int tiles)
 {
-    const GLuint program = glyphs->surface;
+    const GLuint program = of_order(glyphs, scene->order)->surface;
     float to_voxel[9];
     glUseProgram(program);
     hot_program_int(program, "list", 0);
@@ -359,6 +364,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     hot_program_matrix(program, "view", viewport->matrix);
     hot_program_vec3(program, "flip", scene->sign);
     hot_program_int(program, "clipped", state->clip);
+    hot_program_int(program, "ellipsoid", shown->key.ellipsoids);
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 3; r++)
             to_voxel[3 * c + r] = (float)scene->from_ras[r][c];
@@ -376,7 +382,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
         const size_t whole = count / (size_t)mesh->copies, rest = count % (size_t)mesh->copies;
         glBindVertexArray(mesh->array);
         glUniform1i(copies, mesh->copies);
-        hot_program_float(program, "bend", hot_glyph_bend(scene->order, hot_sphere_parts[l]));
+        hot_program_float(program, "bend", hot_glyph_bend(hot_scene_surface_order(scene, state), hot_sphere_parts[l]));
         glUniform1i(first, (GLint)from);
         if (whole)
             glDrawElementsInstanced(GL_TRIANGLES, mesh->copies * mesh->elements, GL_UNSIGNED_SHORT, NULL,
@@ -454,12 +460,13 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
     job.samples = find_samples(job.sample);
     if (surfaces && shown->key.cpu) {
         const int depths = sticks || shown->lines || (viewport->space && (state->show_image || state->layers));
-        status = hot_raster_show(context, &glyphs->raster, &job, depths, bottom);
+        status = hot_raster_show(context, &of_order(glyphs, scene->order)->raster, &job, depths, bottom);
     } else if (surfaces) {
         const int tiles = uses_compute(glyphs, state);
         draw_surfaces(glyphs, shown, scene, state, viewport, tiles);
         if (tiles)
-            status = hot_tiles_show(context, &glyphs->tiles, &job, &shown->items, &shown->values, bottom);
+            status = hot_tiles_show(context, &of_order(glyphs, scene->order)->tiles, &job, &shown->items,
+                                    &shown->values, bottom);
     }
     count_surfaces(&shown->list, counts);
     if (status == HOT_OK)
@@ -484,7 +491,7 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
 
 void hot_glyphs_invalidate(hot_context *context, hot_glyph_renderer *glyphs)
 {
-    for (int v = 0; v < 4; v++) {
+    for (int v = 0; v < HOT_VIEWPORTS; v++) {
         invalidate(context, &glyphs->viewport[v]);
         memset(&glyphs->viewport[v].line_key, 0, sizeof glyphs->viewport[v].line_key);
     }
@@ -493,7 +500,7 @@ void hot_glyphs_invalidate(hot_context *context, hot_glyph_renderer *glyphs)
 void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
 {
     hot_glyphs_invalidate(context, glyphs);
-    for (int v = 0; v < 4; v++) {
+    for (int v = 0; v < HOT_VIEWPORTS; v++) {
         hot_surface_list_free(context, &glyphs->viewport[v].list);
         hot_texture_buffer_free(&glyphs->viewport[v].values);
         hot_texture_buffer_free(&glyphs->viewport[v].items);
@@ -505,9 +512,11 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
         glDeleteBuffers(1, &glyphs->mesh[l].vertices);
         glDeleteBuffers(1, &glyphs->mesh[l].indices);
     }
-    hot_raster_renderer_free(context, &glyphs->raster);
-    hot_tiles_free(&glyphs->tiles);
-    glDeleteProgram(glyphs->surface);
+    for (int o = 0; o < 4; o++) {
+        hot_raster_renderer_free(context, &glyphs->of[o].raster);
+        hot_tiles_free(&glyphs->of[o].tiles);
+        glDeleteProgram(glyphs->of[o].surface);
+    }
     glDeleteProgram(glyphs->stick);
     glDeleteVertexArrays(1, &glyphs->empty_array);
     memset(glyphs, 0, sizeof *glyphs);

@@ -1,5 +1,6 @@
 /* Draws slices of images behind the glyphs: the background, and the layers over it. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "scene/glyph_size.h"
@@ -116,12 +117,8 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
                              const hot_view_state *state)
 {
     hot_status status = HOT_OK;
-    if (!image->program) {
-        status = hot_program_create(context, "image", "", hot_shader_image_vert, "", hot_shader_image_frag,
-                                    &image->program);
-        if (status == HOT_OK)
-            glGenVertexArrays(1, &image->empty_array);
-    }
+    if (!image->empty_array)
+        glGenVertexArrays(1, &image->empty_array);
     for (int n = 0; n <= HOT_VIEW_LAYERS && status == HOT_OK; n++)
         status = prepare_slot(context, &image->slot[n], scene, shown_in(scene, state, n));
     if (status == HOT_OK && shown_in(scene, state, 0) && scene->mask && image->mask_scene != scene->serial)
@@ -177,19 +174,17 @@ static void column_major(const double from_ras[3][4], double matrix[16])
     matrix[15] = 1;
 }
 
-/* hollow: leaves out values up to `floor`, and voxels outside the mask. */
-static void set_hollow(const hot_image_renderer *image, const hot_scene *scene, int hollow, double floor)
+/* Values up to `floor`, and voxels outside the mask, are left out. */
+static void set_hollow(const hot_image_renderer *image, GLuint program, const hot_scene *scene, double floor)
 {
     const size_t *size = scene->grid.size;
     double matrix[16];
     column_major(scene->from_ras, matrix);
-    hot_program_int(image->program, "hollow", hollow);
-    hot_program_float(image->program, "floor_value", floor);
-    hot_program_int(image->program, "masked", image->mask_scene == scene->serial);
-    hot_program_int(image->program, "mask", 1);
-    hot_program_matrix(image->program, "mask_from_ras", matrix);
-    hot_program_vec3(image->program, "mask_voxels",
-                     (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
+    hot_program_float(program, "floor_value", floor);
+    hot_program_int(program, "masked", image->mask_scene == scene->serial);
+    hot_program_int(program, "mask", 1);
+    hot_program_matrix(program, "mask_from_ras", matrix);
+    hot_program_vec3(program, "mask_voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
     glActiveTexture(GL_TEXTURE1);
     glBindTexture(GL_TEXTURE_3D, image->mask);
     glActiveTexture(GL_TEXTURE0);
@@ -226,9 +221,6 @@ static void set_style(GLuint program, const hot_view_volume *volume, const hot_v
     glUniform2f(glGetUniformLocation(program, "window"), (float)(style->window[0] / white),
                 (float)(white / (style->window[1] - style->window[0])));
     hot_program_int(program, "colored", volume->components == 3);
-    hot_program_int(program, "colormap", style->colormap);
-    hot_program_int(program, "layer", style->layer);
-    hot_program_int(program, "outline", style->outline);
     hot_program_int(program, "has_threshold", !isnan(style->threshold));
     hot_program_float(program, "threshold", isnan(style->threshold) ? 0 : style->threshold / white);
     hot_program_float(program, "opacity", style->opacity);
@@ -268,16 +260,39 @@ static void draw_planes(GLuint program, const hot_scene *scene, const hot_view_s
     glDepthFunc(GL_LESS);
 }
 
-static void draw_slot(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
-                      const hot_viewport *viewport, int n)
+/* The variant that draws this style, compiled when it is first used. */
+static hot_status find_program(hot_context *context, hot_image_renderer *image, const image_style *style, int hollow,
+                               GLuint *program)
+{
+    const int outline = style->layer && style->outline, colormap = style->layer ? style->colormap : HOT_COLORMAP_GREY;
+    GLuint *kept = &image->program[style->layer | hollow << 1 | outline << 2 | colormap << 3];
+    hot_status status = HOT_OK;
+    if (!*kept) {
+        char head[120];
+        snprintf(head, sizeof head, "#define LAYER %d\n#define HOLLOW %d\n#define OUTLINE %d\n#define COLORMAP %d\n",
+                 style->layer, hollow, outline, colormap);
+        status = hot_program_create(context, "image", "", hot_shader_image_vert, head, hot_shader_image_frag, kept);
+    }
+    *program = *kept;
+    return status;
+}
+
+static hot_status draw_slot(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                            const hot_view_state *state, const hot_viewport *viewport, int n)
 {
     const hot_view_volume *volume = image->slot[n].volume;
     if (!volume || shown_in(scene, state, n) != volume)
-        return;
-    const GLuint program = image->program;
+        return HOT_OK;
     double matrix[16];
     const double white = volume->components == 3 ? volume->window[1] : 1;
     const image_style style = style_of(state, volume, n);
+    /* on white paper, dark voxels would be a grey box around the head */
+    const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
+    const int hollow = !style.layer && (viewport->space || paper);
+    GLuint program;
+    const hot_status status = find_program(context, image, &style, hollow, &program);
+    if (status != HOT_OK)
+        return status;
     column_major(volume->own_grid ? volume->from_ras : scene->from_ras, matrix);
     glUseProgram(program);
     glActiveTexture(GL_TEXTURE0);
@@ -292,9 +307,8 @@ static void draw_slot(hot_image_renderer *image, const hot_scene *scene, const h
     hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
     set_style(program, volume, viewport, state, &style);
     hot_program_vec3(program, "canvas", state->canvas);
-    /* on white paper, dark voxels would be a grey box around the head */
-    const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
-    set_hollow(image, scene, !style.layer && (viewport->space || paper), hot_volume_floor(style.window) / white);
+    if (hollow)
+        set_hollow(image, program, scene, hot_volume_floor(style.window) / white);
     glBindVertexArray(image->empty_array);
     if (style.layer) {
         glEnable(GL_BLEND);
@@ -303,18 +317,22 @@ static void draw_slot(hot_image_renderer *image, const hot_scene *scene, const h
     }
     draw_planes(program, scene, state, viewport, style.layer);
     glDisable(GL_BLEND);
+    return HOT_OK;
 }
 
-void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
-                    const hot_viewport *viewport)
+hot_status hot_image_draw(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                          const hot_view_state *state, const hot_viewport *viewport)
 {
-    for (int n = 0; n <= state->layers; n++)
-        draw_slot(image, scene, state, viewport, n);
+    hot_status status = HOT_OK;
+    for (int n = 0; n <= state->layers && status == HOT_OK; n++)
+        status = draw_slot(context, image, scene, state, viewport, n);
+    return status;
 }
 
 void hot_image_free(hot_image_renderer *image)
 {
-    glDeleteProgram(image->program);
+    for (int p = 0; p < HOT_IMAGE_PROGRAMS; p++)
+        glDeleteProgram(image->program[p]);
     for (int n = 0; n <= HOT_VIEW_LAYERS; n++)
         glDeleteTextures(1, &image->slot[n].texture);
     glDeleteTextures(1, &image->mask);

@@ -95,7 +95,7 @@ void hot_tiles_free(hot_tile_renderer *tiles);
  * because memcmp compares it. */
 typedef struct hot_glyph_key {
     unsigned scene; /* serial number */
-    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, surfaces, kinds, cpu;
+    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, surfaces, kinds, cpu, ellipsoids;
     double threshold, normal[3];
 } hot_glyph_key;
 
@@ -133,15 +133,20 @@ typedef struct hot_glyph_mesh {
     GLsizei elements; /* indices per sphere */
 } hot_glyph_mesh;
 
-typedef struct hot_glyph_renderer {
-    int order;        /* of the compiled surface program */
-    GLuint surface, stick, empty_array;
-    hot_glyph_mesh mesh[HOT_SPHERES];
-    hot_viewport_glyphs viewport[4];
-    int software;     /* OpenGL runs on the CPU */
-    int prefers_compute; /* --raster auto draws surfaces by compute shaders */
+/* What depends on the order of the tensors: panes may show different orders. */
+typedef struct hot_order_renderer {
+    GLuint surface;
     hot_raster_renderer raster;
     hot_tile_renderer tiles;
+} hot_order_renderer;
+
+typedef struct hot_glyph_renderer {
+    hot_order_renderer of[4]; /* orders 2, 4, 6, 8 */
+    GLuint stick, empty_array;
+    hot_glyph_mesh mesh[HOT_SPHERES];
+    hot_viewport_glyphs viewport[HOT_VIEWPORTS];
+    int software;     /* OpenGL runs on the CPU */
+    int prefers_compute; /* --raster auto draws surfaces by compute shaders */
 } hot_glyph_renderer;
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
@@ -165,8 +170,12 @@ typedef struct hot_image_slot {
     size_t frame;
 } hot_image_slot;
 
+/* Variants of the image's program: a layer or not, hollow or not, outlines or not, and a colour map. */
+enum { HOT_IMAGE_PROGRAMS = 64 };
+
 typedef struct hot_image_renderer {
-    GLuint program, mask, empty_array;
+    GLuint program[HOT_IMAGE_PROGRAMS]; /* 0: not compiled yet */
+    GLuint mask, empty_array;
     unsigned mask_scene;
     hot_image_slot slot[1 + HOT_VIEW_LAYERS]; /* the background, then the layers */
 } hot_image_renderer;
@@ -174,8 +183,8 @@ typedef struct hot_image_renderer {
 hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                              const hot_view_state *state);
 void hot_image_invalidate(hot_image_renderer *image);
-void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
-                    const hot_viewport *viewport);
+hot_status hot_image_draw(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                          const hot_view_state *state, const hot_viewport *viewport);
 void hot_image_free(hot_image_renderer *image);
 
 /* ---- render_overlay.c ------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scene/glyph_size.h"
 #include "render_parts.h"
 
 /* MAX_VERTICES of a half sphere; most spheres have at most SMALL_VERTICES. Shared memory per work group limits how many
@@ -25,7 +26,8 @@ int hot_tiles_can_draw(const hot_surface_list *list, const hot_viewport *viewpor
 
 int hot_tiles_can_draw_all(const hot_scene *scene, const hot_view_state *state, double reach)
 {
-    const int level = state->detail ? hot_glyph_nearest_detail(state->detail) : hot_glyph_detail(scene->order, reach);
+    const int level = state->detail ? hot_glyph_nearest_detail(state->detail)
+                                    : hot_glyph_detail(hot_scene_surface_order(scene, state), reach);
     return can_draw(level, reach);
 }
 
@@ -177,6 +179,7 @@ static void set_picture(GLuint program, const hot_raster_job *job)
     hot_program_matrix(program, "to_pixels", to_pixels);
     hot_program_vec3(program, "flip", job->scene->sign);
     hot_program_int(program, "clipped", job->state->clip);
+    hot_program_int(program, "ellipsoid", hot_scene_draws_ellipsoids(job->scene, job->state));
     hot_program_vec3(program, "toward", viewport->toward);
     hot_program_vec3(program, "light", light);
     hot_program_int(program, "lit", job->state->light);
@@ -200,7 +203,8 @@ static void draw_level(const hot_tile_renderer *tiles, const hot_raster_job *job
     hot_program_int(program, "count", (int)count);
     hot_program_int(program, "vertices", tiles->level[l].vertices);
     hot_program_int(program, "triangles", tiles->level[l].triangles);
-    hot_program_float(program, "bend", hot_glyph_bend(job->scene->order, hot_sphere_parts[l]));
+    hot_program_float(program, "bend", hot_glyph_bend(hot_scene_surface_order(job->scene, job->state),
+                                                      hot_sphere_parts[l]));
     glDispatchCompute(count < across ? (GLuint)count : across, (GLuint)((count + across - 1) / across), 1);
 }
 

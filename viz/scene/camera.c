@@ -255,39 +255,95 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     set_matrix(viewport);
 }
 
+/* The panes of sets beside the scene's own; layer: those of the panes. Returns their number, 1 without such sets. */
+static int find_panes(const hot_scene *scene, const hot_view_state *state, int layer[HOT_VIEWPORTS])
+{
+    int count = 1;
+    layer[0] = -1;
+    for (int n = 0; n < state->layers && count < HOT_VIEWPORTS; n++)
+        if (state->layer[n].visible && state->layer[n].beside && hot_scene_layer_set(scene, &state->layer[n]))
+            layer[count++] = n;
+    return count;
+}
+
+/* Place of viewport v among `count` in this number of columns. */
+static void place(hot_viewport *viewport, int v, int count, int columns, int width, int height)
+{
+    const int rows = (count + columns - 1) / columns, column = v % columns, row = v / columns;
+    viewport->x = width * column / columns;
+    viewport->y = height * row / rows;
+    viewport->width = fmax(1, width * (column + 1) / columns - viewport->x);
+    viewport->height = fmax(1, height * (row + 1) / rows - viewport->y);
+}
+
+static void orient(const hot_scene *scene, const hot_view_state *state, hot_viewport *viewport)
+{
+    if (viewport->space)
+        orient_space(scene, state, viewport);
+    else
+        orient_plane(scene, state, viewport);
+}
+
+/* The number of columns in which panes show the view as large as possible; of equal ones, the most. */
+static int choose_columns(const hot_scene *scene, const hot_view_state *state, int count, int width, int height)
+{
+    int best = count;
+    double smallest = HUGE_VAL;
+    for (int columns = count; columns >= 1; columns--) {
+        hot_viewport viewport = {.plane = state->plane, .space = state->mode == HOT_VIEW_SPACE};
+        place(&viewport, 0, count, columns, width, height);
+        orient(scene, state, &viewport);
+        const double mm = fitting(scene, &viewport);
+        if (mm < smallest * (1 - 1e-9)) {
+            smallest = mm;
+            best = columns;
+        }
+    }
+    return best;
+}
+
 void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
                       hot_view_layout *layout)
 {
+    int layer[HOT_VIEWPORTS] = {-1, -1, -1, -1};
+    const int planes = state->mode == HOT_VIEW_PLANES;
     memset(layout, 0, sizeof *layout);
     layout->width = width;
     layout->height = height;
-    layout->count = state->mode == HOT_VIEW_PLANES ? 4 : 1;
+    layout->count = planes ? 4 : find_panes(scene, state, layer);
+    layout->panes = !planes && layout->count > 1;
+    const int columns = planes ? 2 : choose_columns(scene, state, layout->count, width, height);
     double fit = 0;
     for (int v = 0; v < layout->count; v++) {
         hot_viewport *viewport = &layout->viewport[v];
-        *viewport = (hot_viewport){.x = 0, .y = 0, .width = width, .height = height, .plane = state->plane};
-        viewport->space = state->mode == HOT_VIEW_SPACE || v == 3;
-        if (state->mode == HOT_VIEW_PLANES) {
-            int left = width / 2, top = height / 2;
-            viewport->plane = v == 3 ? HOT_PLANE_AXIAL : v;
-            viewport->x = v % 2 ? left : 0;
-            viewport->y = v / 2 ? top : 0;
-            viewport->width = fmax(1, v % 2 ? width - left : left);
-            viewport->height = fmax(1, v / 2 ? height - top : top);
-        }
-        if (viewport->space)
-            orient_space(scene, state, viewport);
-        else
-            orient_plane(scene, state, viewport);
+        *viewport = (hot_viewport){.plane = !planes ? state->plane : v == 3 ? HOT_PLANE_AXIAL : v, .layer = layer[v]};
+        viewport->space = state->mode == HOT_VIEW_SPACE || (planes && v == 3);
+        place(viewport, v, layout->count, columns, width, height);
+        orient(scene, state, viewport);
         viewport->mm_per_pixel = fitting(scene, viewport);
-        if (!viewport->space)
+        if (!viewport->space || layout->panes)
             fit = fmax(fit, viewport->mm_per_pixel);
     }
-    for (int v = 0; v < layout->count; v++) { /* linked planes share one scale */
+    for (int v = 0; v < layout->count; v++) { /* linked planes, and panes, share one scale */
         hot_viewport *viewport = &layout->viewport[v];
-        viewport->mm_per_pixel = (viewport->space ? viewport->mm_per_pixel : fit) / state->zoom;
+        const int alone = viewport->space && !layout->panes;
+        viewport->mm_per_pixel = (alone ? viewport->mm_per_pixel : fit) / state->zoom;
         finish(scene, state, viewport);
     }
+}
+
+const hot_scene *hot_viewport_glyphs_of(const hot_viewport *viewport, const hot_scene *scene,
+                                        const hot_view_state *state)
+{
+    const hot_scene *set = viewport->layer < 0 ? NULL : hot_scene_layer_set(scene, &state->layer[viewport->layer]);
+    return set ? set : scene;
+}
+
+void hot_viewport_state(const hot_viewport *viewport, const hot_view_state *state, hot_view_state *shown)
+{
+    *shown = *state;
+    if (viewport->layer >= 0 && !isnan(state->layer[viewport->layer].threshold))
+        shown->threshold = state->layer[viewport->layer].threshold;
 }
 
 void hot_view_lay_out_part(const hot_view_layout *whole, int x, int y, int width, int height, hot_view_layout *part)

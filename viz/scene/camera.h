@@ -9,6 +9,7 @@
 typedef struct hot_viewport {
     double x, y, width, height; /* pixels; whole numbers */
     int space;                  /* 1: the 3-D view; 0: a plane */
+    int layer;                  /* the layer whose set it shows; -1 = the scene's own glyphs */
     int plane;                  /* hot_view_plane */
     int axis;                   /* voxel axis along which the plane's slices are counted: 0 1 2 = i j k */
     double right[3], up[3], toward[3]; /* RAS unit vectors: to the right, up, and out of the screen to the viewer */
@@ -21,16 +22,24 @@ typedef struct hot_viewport {
     double matrix[16];          /* RAS mm -> clip coordinates of the viewport, column-major */
 } hot_viewport;
 
+enum { HOT_VIEWPORTS = 1 + HOT_VIEW_BESIDE };
+
 typedef struct hot_view_layout {
     int width, height, count;
-    hot_viewport viewport[4];
+    int panes; /* 1: the viewports are one view of several sets, side by side; 0: one view, or linked planes */
+    hot_viewport viewport[HOT_VIEWPORTS];
 } hot_view_layout;
 
 /* The viewports of a picture of width x height pixels. Planes follow the radiological convention (right on the left),
  * whatever the order and direction of the voxel axes. HOT_VIEW_PLANES has 2 x 2 viewports: axial, sagittal, coronal and
- * 3-D. */
+ * 3-D. In the other modes sets beside the scene's own have a pane each, with the same camera. */
 void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
                       hot_view_layout *layout);
+/* The glyphs that a viewport shows: the scene itself, or one of its sets. Images are always the scene's. */
+const hot_scene *hot_viewport_glyphs_of(const hot_viewport *viewport, const hot_scene *scene,
+                                        const hot_view_state *state);
+/* The state for these glyphs: a layer's threshold is its own. */
+void hot_viewport_state(const hot_viewport *viewport, const hot_view_state *state, hot_view_state *shown);
 /* The part of a picture from pixel (x, y) on, as a separate picture; viewports outside have no width. */
 void hot_view_lay_out_part(const hot_view_layout *whole, int x, int y, int width, int height, hot_view_layout *part);
 /* The viewport that contains a pixel, or NULL. */

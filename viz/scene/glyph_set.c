@@ -6,6 +6,7 @@
 #include "common/entry.h"
 #include "color.h"
 #include "glyph_size.h"
+#include "glyph/ellipsoid.h"
 #include "glyph/parallel_for.h"
 
 /* ---- Voxels ----------------------------------------------------------------------------------------------- */
@@ -141,11 +142,15 @@ hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, cons
     }
     if (!here)
         return HOT_OK;
-    const int threads = hot_context_threads(context);
+    const int threads = hot_context_threads(context), ellipsoids = hot_scene_draws_ellipsoids(scene, state);
 #pragma omp parallel for schedule(static) num_threads(hot_team(threads))
-    for (size_t v = 0; v < kept; v++)
-        set->step[v] = quantise(scene->tensors + (size_t)voxels[v] * (size_t)(terms + 1) + 1, terms, (int)row,
-                                set->values + v * row);
+    for (size_t v = 0; v < kept; v++) {
+        const float *tensor = scene->tensors + (size_t)voxels[v] * (size_t)(terms + 1) + 1;
+        float raised[6];
+        if (ellipsoids)
+            hot_ellipsoid_tensor(tensor, raised);
+        set->step[v] = quantise(ellipsoids ? raised : tensor, terms, (int)row, set->values + v * row);
+    }
     return HOT_OK;
 }
 
@@ -172,7 +177,7 @@ static void value_color(const hot_scene *scene, const hot_view_volume *volume, c
     float values[3] = {0};
     double rgb[3], value;
     if (volume)
-        hot_scene_value(scene, volume, voxel, values);
+        hot_scene_value(scene->images ? scene->images : scene, volume, voxel, values);
     value = volume && volume->components == 3 ? sqrt((double)values[0] * values[0] + (double)values[1] * values[1] +
                                                      (double)values[2] * values[2])
                                               : values[0];
@@ -189,7 +194,7 @@ static void color_behind(const hot_scene *scene, const hot_view_state *state, si
     memcpy(rgb, state->canvas, 3 * sizeof *rgb);
     if (!volume)
         return;
-    hot_scene_value(scene, volume, voxel, values);
+    hot_scene_value(scene->images ? scene->images : scene, volume, voxel, values);
     hot_volume_window(volume, state->window, window);
     for (int d = 0; d < 3; d++) {
         const double value = ((double)values[volume->components == 3 ? d : 0] - window[0]) / (window[1] - window[0]);
@@ -271,7 +276,7 @@ static int find_level(const list_job *job, size_t g, double reach)
         if (!in_view(job->viewport, center, HOT_GLYPH_MAX_REACH * reach))
             return CULLED;
     }
-    return job->fixed >= 0 ? job->fixed : hot_glyph_detail(job->scene->order, pixels);
+    return job->fixed >= 0 ? job->fixed : hot_glyph_detail(hot_scene_surface_order(job->scene, job->state), pixels);
 }
 
 static void make_item(const list_job *job, size_t g, hot_surface_item *item)

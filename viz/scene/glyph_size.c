@@ -1,6 +1,7 @@
 #include "glyph_size.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Half the voxel's shortest side, mm. */
 static double half_voxel(const hot_scene *scene)
@@ -47,4 +48,21 @@ double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state)
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state)
 {
     return state->stick_width * half_voxel(scene);
+}
+
+/* ---- Shape ------------------------------------------------------------------------------------------------ */
+
+int hot_model_is_diffusion(const char *model)
+{
+    return strcmp(model, "adc") == 0 || strcmp(model, "unknown") == 0; /* unknown: files of other programs */
+}
+
+int hot_scene_draws_ellipsoids(const hot_scene *scene, const hot_view_state *state)
+{
+    return scene->diffusion && state->shape == HOT_SHAPE_ELLIPSOID;
+}
+
+int hot_scene_surface_order(const hot_scene *scene, const hot_view_state *state)
+{
+    return hot_scene_draws_ellipsoids(scene, state) ? 0 : scene->order;
 }

@@ -1,4 +1,4 @@
-/* Sizes of glyphs in mm, shared by drawing and picking. No OpenGL. */
+/* Shape of glyphs, and their sizes in mm, shared by drawing and picking. No OpenGL. */
 #ifndef HOT_VIZ_GLYPH_SIZE_H
 #define HOT_VIZ_GLYPH_SIZE_H
 
@@ -18,5 +18,13 @@ double hot_scene_typical_mm(const hot_scene *scene, const hot_view_state *state)
 double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state);
 /* Radius of a stick (half its thickness), mm. */
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state);
+
+/* Whether tensors of this model (hot_tensor_field_model) are diffusion tensors where their order is 2. ODFs and fODFs
+ * have amplitudes instead. */
+int hot_model_is_diffusion(const char *model);
+/* Whether the surfaces are ellipsoids; their order for levels of detail, 0 for ellipsoids: those are affine images of a
+ * sphere, as are their triangles. */
+int hot_scene_draws_ellipsoids(const hot_scene *scene, const hot_view_state *state);
+int hot_scene_surface_order(const hot_scene *scene, const hot_view_state *state);
 
 #endif

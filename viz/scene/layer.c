@@ -72,9 +72,10 @@ static const struct { const char *name, *right; } keys[] = {
     {"outline", "on|off"},
     {"visible", "on|off"},
     {"color", "direction, orange, sky, yellow, pink, white, green or RRGGBB"},
-    {"as", "peaks|dyads|rgb|dwi"},
+    {"beside", "on|off"},
+    {"as", "peaks|dyads|sh|tensor|tensor_fsl|tensor_mrtrix|tensor_dipy|tensor_itk|rgb|dwi"},
 };
-enum { OPACITY, COLORMAP, MIN, MAX, THRESHOLD, BLEND, OUTLINE, VISIBLE, COLOR, AS, KEYS };
+enum { OPACITY, COLORMAP, MIN, MAX, THRESHOLD, BLEND, OUTLINE, VISIBLE, COLOR, BESIDE, AS, KEYS };
 
 static int set(hot_view_layer *layer, int key, const char *value)
 {
@@ -91,6 +92,7 @@ static int set(hot_view_layer *layer, int key, const char *value)
         layer->color_set = 1;
         layer->constant = strcmp(value, "direction") != 0;
         return !layer->constant || read_color(value, layer->color);
+    case BESIDE: return read_choice("off|on", value, &layer->beside);
     case AS:
         snprintf(layer->as, sizeof layer->as, "%.15s", value);
         return choice_index(keys[AS].right, value) >= 0;
@@ -134,8 +136,8 @@ hot_status hot_layer_parse(hot_context *context, const char *text, hot_view_laye
         const int key = find_key(at + 1, name);
         if (!name || key < 0)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--overlay %s: there is no '%.*s'; there are opacity, "
-                                    "colormap, min, max, threshold, blend, outline, visible, color and as", made.source,
-                                    (int)strcspn(at + 1, ",="), at + 1);
+                                    "colormap, min, max, threshold, blend, outline, visible, color, beside and as",
+                                    made.source, (int)strcspn(at + 1, ",="), at + 1);
         const char *from = at + 1 + name + 1;
         const size_t size = strcspn(from, ",");
         snprintf(value, sizeof value, "%.*s", (int)(size < sizeof value ? size : sizeof value - 1), from);
@@ -208,6 +210,8 @@ void hot_layer_print(const hot_view_layer *layer, char *text, size_t size)
         put(&to, ",outline=on");
     if (!layer->visible)
         put(&to, ",visible=off");
+    if (layer->beside)
+        put(&to, ",beside=on");
     if (layer->color_set && !layer->constant)
         put(&to, ",color=direction");
     else if (layer->color_set)

@@ -8,7 +8,7 @@
 
 #include <hotfiber/context.h>
 
-enum { HOT_VIEW_LAYERS = 8, HOT_VIEW_SOURCE = 256, HOT_LAYER_TEXT = HOT_VIEW_SOURCE + 256 };
+enum { HOT_VIEW_LAYERS = 8, HOT_VIEW_BESIDE = 3, HOT_VIEW_SOURCE = 256, HOT_LAYER_TEXT = HOT_VIEW_SOURCE + 256 };
 
 typedef enum hot_colormap {
     HOT_COLORMAP_AUTO = 0, /* labels for images of labels, else hot; colours unchanged */
@@ -29,6 +29,7 @@ typedef struct hot_view_layer {
     char source[HOT_VIEW_SOURCE]; /* a file, a volume of the scene, or a map of the run ("fa") */
     char as[16];           /* what the file holds, as --as; "" = found out */
     int visible;
+    int beside;            /* 1: directions or tensors in a separate pane (hot_scene_layer_set) */
     int outline;           /* 1: only the edges of voxels above the threshold, or of each label */
     int colormap;          /* hot_colormap; images of one value */
     int blend;             /* hot_layer_blend */

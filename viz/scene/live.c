@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "glyph/glyph.h"
+#include "glyph_size.h"
 #include "scene_open.h"
 
 /* One array twice: as the caller gave it, and as the window's scene has it. */
@@ -25,6 +26,7 @@ struct hot_live {
     array arrays[HOT_LIVE_KINDS];
     int changed;
     char name[HOT_VIEW_NAME]; /* of the image */
+    int diffusion;            /* hot_scene_parts, of the tensors */
     uint8_t *mask;
     hot_status status;     /* of hot_live_fail */
     char message[1024];
@@ -103,6 +105,8 @@ hot_status hot_live_add(hot_live *live, hot_live_kind kind, int number, const ch
     live->changed = 1;
     if (kind == HOT_LIVE_IMAGE)
         snprintf(live->name, sizeof live->name, "%s", name);
+    if (kind == HOT_LIVE_TENSORS)
+        live->diffusion = hot_model_is_diffusion(name);
     pthread_mutex_unlock(&live->lock);
     return HOT_OK;
 }
@@ -247,7 +251,8 @@ hot_status hot_live_take(hot_live *live, hot_context *context, const hot_scene *
     status = derive(live, context, arrays);
     const hot_scene_parts parts = {
         .grid = live->grid, .order = tensors->number, .tensors = tensors->shown, .radius = tensors->radius,
-        .max_fibers = peaks->number, .peaks = peaks->shown, .counts = peaks->counts, .mask = live->mask,
+        .diffusion = live->diffusion, .max_fibers = peaks->number, .peaks = peaks->shown, .counts = peaks->counts,
+        .mask = live->mask,
         .images = 1,
     };
     if (status == HOT_OK)

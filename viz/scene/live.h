@@ -14,8 +14,8 @@ hot_status hot_live_create(hot_context *context, const hot_grid *grid, const uin
 void hot_live_destroy(hot_live **live);
 
 /* Adds an array of zeros. number: fibres of HOT_LIVE_PEAKS, the order of HOT_LIVE_TENSORS, values per voxel of
- * HOT_LIVE_IMAGE (1 or 3), whose volume gets this name. For the thread that uses the context of hot_live_create.
- * Errors: HOT_ERROR_DATA (added before, with another number), HOT_ERROR_MEMORY. */
+ * HOT_LIVE_IMAGE (1 or 3). name: of an image its volume's, of tensors their model. For the thread that uses the context
+ * of hot_live_create. Errors: HOT_ERROR_DATA (added before, with another number), HOT_ERROR_MEMORY. */
 hot_status hot_live_add(hot_live *live, hot_live_kind kind, int number, const char *name);
 
 /* The number of an array, 0 if there is none; the grid. For any thread. */

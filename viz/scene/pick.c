@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "glyph_size.h"
+#include "glyph/ellipsoid.h"
 #include "vector.h"
 
 enum { STEPS = 64 /* samples along the ray through a surface */ };
 
 /* A ray from the viewer and its nearest hit. */
 typedef struct view_ray {
-    const hot_scene *scene;
+    const hot_scene *scene, *images; /* glyphs; the scene with the images */
     const hot_view_state *state;
     double origin[3], toward[3]; /* RAS mm; toward the viewer */
     double tolerance;            /* mm on the screen by which a click may miss a stick */
@@ -28,6 +29,30 @@ static void record_hit(view_ray *ray, double depth, const int voxel[3])
 }
 
 /* ---- Glyphs ---------------------------------------------------------------------------------------------- */
+
+/* The radii of the surface in these directions, tensor's world. A point p of an ellipsoid has p^T D^-2 p = 1. */
+static void find_radii(const hot_scene *scene, const hot_view_state *state, const double *tensor,
+                       const double (*points)[3], double *values)
+{
+    if (!hot_scene_draws_ellipsoids(scene, state)) {
+        hot_symtensor_values_f64(scene->order, 3, tensor, STEPS, &points[0][0], values);
+        return;
+    }
+    float given[6], d[6];
+    for (int i = 0; i < 6; i++)
+        given[i] = (float)tensor[i];
+    hot_ellipsoid_tensor(given, d);
+    const double xx = d[0], xy = d[1], xz = d[2], yy = d[3], yz = d[4], zz = d[5];
+    const double c[6] = {yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy,
+                         xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy};
+    const double determinant = xx * c[0] + xy * c[1] + xz * c[2]; /* times the inverse: the cofactors */
+    for (int s = 0; s < STEPS; s++) {
+        const double *p = points[s];
+        const double u = c[0] * p[0] + c[1] * p[1] + c[2] * p[2], v = c[1] * p[0] + c[3] * p[1] + c[4] * p[2];
+        const double w = c[2] * p[0] + c[4] * p[1] + c[5] * p[2];
+        values[s] = determinant / sqrt(u * u + v * v + w * w);
+    }
+}
 
 /* The surface |p| = mm A(p/|p|) around the centre. from: vector from the centre to the ray's nearest point. */
 static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, const double from[3],
@@ -55,7 +80,7 @@ static void intersect_surface(view_ray *ray, const int voxel[3], size_t index, c
         for (int d = 0; d < 3; d++) /* from RAS to the tensor's world */
             points[s][d] = lengths[s] > 0 ? scene->sign[d] * p[d] / lengths[s] : 0;
     }
-    hot_symtensor_values_f64(scene->order, 3, tensor, STEPS, &points[0][0], values);
+    find_radii(scene, ray->state, tensor, (const double (*)[3])points, values);
     for (int s = 0; s < STEPS; s++)
         if (lengths[s] <= mm * values[s]) {
             record_hit(ray, centre_depth + half * (1 - 2 * (s + 0.5) / STEPS), voxel);
@@ -153,7 +178,7 @@ static void intersect_slices(view_ray *ray)
         const double depth = dot(normal, between) / slope;
         for (int d = 0; d < 3; d++)
             ras[d] = ray->origin[d] + depth * ray->toward[d];
-        if (!hot_scene_voxel_at(scene, ras, voxel) && hot_scene_image_is_seen(scene, ray->state, ras))
+        if (!hot_scene_voxel_at(scene, ras, voxel) && hot_scene_image_is_seen(ray->images, ray->state, ras))
             record_hit(ray, depth - HOT_SLICE_BEHIND * hot_scene_typical_mm(scene, ray->state), voxel);
     }
 }
@@ -161,7 +186,10 @@ static void intersect_slices(view_ray *ray)
 int hot_pick_voxel(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, double x,
                    double y, int voxel[3])
 {
-    view_ray ray = {.scene = scene, .state = state, .nearest = -INFINITY};
+    hot_view_state shown;
+    hot_viewport_state(viewport, state, &shown);
+    view_ray ray = {.scene = hot_viewport_glyphs_of(viewport, scene, state), .images = scene, .state = &shown,
+                    .nearest = -INFINITY};
     if (!viewport->space) {
         if (!hot_viewport_unproject(viewport, x, y, ray.origin) ||
             hot_scene_voxel_at(scene, ray.origin, ray.voxel))

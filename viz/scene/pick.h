@@ -17,10 +17,11 @@ void hot_pick_words(const hot_scene *scene, const hot_view_state *state, const i
 void hot_pick_line(const hot_scene *scene, const hot_view_state *state, const int voxel[3], char *text, size_t size);
 
 /* Describes a voxel as lines of text with aligned columns: index, RAS mm, values of all volumes, directions (RAS) with
- * amplitudes and the angles between them, real eigenpairs of the tensor, and its coefficients as in the file. The panel
+ * amplitudes and the angles between them, real eigenpairs of the tensor, and its coefficients as in the file; then the
+ * glyphs of the sets beside it. The panel
  * and standard output show the same text.
  * Owner of *text: the caller (hot_context_free with the scene's context). Errors: HOT_ERROR_MEMORY, those of
  * hot_eigenpairs_f64. */
-hot_status hot_pick_describe(const hot_scene *scene, const int voxel[3], char **text);
+hot_status hot_pick_describe(const hot_scene *scene, const hot_view_state *state, const int voxel[3], char **text);
 
 #endif

@@ -212,16 +212,26 @@ static hot_status append_tensor(writer *out, const hot_scene *scene, size_t inde
     return status == HOT_OK ? append_coefficients(out, scene, tensor) : status;
 }
 
-hot_status hot_pick_describe(const hot_scene *scene, const int voxel[3], char **text)
+static hot_status append_glyphs(writer *out, const hot_scene *scene, size_t index)
+{
+    if (scene->max_fibers)
+        append_fibers(out, scene, index);
+    return scene->order ? append_tensor(out, scene, index) : HOT_OK;
+}
+
+hot_status hot_pick_describe(const hot_scene *scene, const hot_view_state *state, const int voxel[3], char **text)
 {
     writer out = {.context = scene->context};
     const size_t index = hot_scene_index(scene, voxel);
-    hot_status status = HOT_OK;
     append_place(&out, scene, voxel, index);
-    if (scene->max_fibers)
-        append_fibers(&out, scene, index);
-    if (scene->order)
-        status = append_tensor(&out, scene, index);
+    hot_status status = append_glyphs(&out, scene, index);
+    for (int n = 0; n < state->layers && status == HOT_OK; n++) {
+        const hot_scene *set = hot_scene_layer_set(scene, &state->layer[n]);
+        if (!set || !state->layer[n].visible)
+            continue;
+        append(&out, "\nbeside: %s\n", state->layer[n].source);
+        status = append_glyphs(&out, set, index);
+    }
     if (status == HOT_OK)
         status = out.status;
     if (status != HOT_OK) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "glyph/glyph.h"
+#include "lines.h"
 
 /* ---- Geometry --------------------------------------------------------------------------------------------- */
 
@@ -157,6 +158,8 @@ void hot_volume_window(const hot_view_volume *volume, const double chosen[2], do
 
 const hot_view_volume *hot_scene_color_volume(const hot_scene *scene, const hot_view_state *state, double range[2])
 {
+    if (scene->images)
+        scene = scene->images;
     const char *name = strcmp(state->color_by, "auto") == 0 ? state->background : state->color_by;
     const hot_view_volume *volume = hot_scene_volume(scene, name);
     if (!volume)
@@ -548,6 +551,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     made->context = context;
     made->grid = parts->grid;
     made->order = parts->tensors || parts->device_tensors ? parts->order : 0;
+    made->diffusion = parts->diffusion && made->order == 2;
     made->tensors = parts->tensors;
     made->device_tensors = parts->tensors ? NULL : parts->device_tensors;
     made->max_fibers = parts->peaks ? parts->max_fibers : 0;
@@ -585,4 +589,12 @@ void hot_scene_destroy(hot_scene **scene)
         gone->release(gone);
     hot_context_free(context, gone);
     *scene = NULL;
+}
+
+void hot_scene_drop_source(hot_scene *scene)
+{
+    hot_scene_source *gone = &scene->source[--scene->sources];
+    hot_scene_destroy(&gone->set);
+    hot_context_free(scene->context, gone->lines ? gone->lines->line : NULL);
+    hot_context_free(scene->context, gone->lines);
 }

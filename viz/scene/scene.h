@@ -38,11 +38,12 @@ typedef struct hot_view_volume {
     double window[2]; /* values shown black and white; by default the 2nd and 98th percentile of the non-zero values */
 } hot_view_volume;
 
-/* The source that a layer names: an image of the scene, or lines (lines.h). */
+/* The source that a layer names: an image of the scene, lines (lines.h), or a set in a separate pane. */
 typedef struct hot_scene_source {
     char name[HOT_VIEW_SOURCE], as[16]; /* of the layer */
     hot_view_volume *volume;
     struct hot_lines *lines; /* owned */
+    struct hot_scene *set;   /* owned */
 } hot_scene_source;
 
 /* Read-only outside viz/scene/scene*.c. */
@@ -57,6 +58,7 @@ typedef struct hot_scene {
     double from_ras[3][4];    /* its inverse */
     double spacing[3];        /* mm between voxels along i, j, k */
     int order;                /* of the tensors; 0 = no tensors */
+    int diffusion;            /* 1: order 2, and diffusion tensors: hot_scene_draws_ellipsoids */
     const float *tensors;     /* voxels x (1 + unique values), in the world of the grid's space: confidence, then the
                                  coefficients */
     const float *device_tensors; /* CUDA memory; `tensors` is then NULL */
@@ -73,6 +75,7 @@ typedef struct hot_scene {
     int low[3], high[3];        /* voxels, both included: the box around the glyphs, or around an image alone */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
+    const struct hot_scene *images; /* of a set beside another scene: that one, which has the images; else NULL */
     hot_scene_source source[HOT_SCENE_SOURCES];
     int sources;
     int automatic;            /* index of the volume "auto": the first given image, else the first volume */
@@ -97,6 +100,7 @@ typedef struct hot_scene {
 typedef struct hot_scene_parts {
     hot_grid grid;
     int order;
+    int diffusion;               /* 1: they are diffusion tensors, not ODFs (hot_model_is_diffusion) */
     const float *tensors;
     const float *device_tensors; /* in CUDA memory, instead of tensors */
     const float *radius;         /* of hot_glyph_radii for the tensors, copied; NULL = computed here */
@@ -125,9 +129,10 @@ void hot_scene_destroy(hot_scene **scene);
 /* The volume with this name; "auto" is the default one. NULL if there is none, as for "none". */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
-/* The image or the lines of a layer; NULL: it has the other kind, or is not open (hot_scene_open_layers). */
+/* The image, the lines or the set of a layer; NULL: it has another kind, or is not open (hot_scene_open_layers). */
 const hot_view_volume *hot_scene_layer_volume(const hot_scene *scene, const hot_view_layer *layer);
 const struct hot_lines *hot_scene_layer_lines(const hot_scene *scene, const hot_view_layer *layer);
+const hot_scene *hot_scene_layer_set(const hot_scene *scene, const hot_view_layer *layer);
 /* The window of a layer's image: its own, or the chosen values. */
 void hot_layer_window(const hot_view_volume *volume, const hot_view_layer *layer, double window[2]);
 /* Frees the last source. */

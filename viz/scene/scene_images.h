@@ -29,6 +29,12 @@ hot_status hot_loaded_image_read(hot_context *context, const char *path, int com
 void hot_loaded_image_free(hot_context *context, hot_loaded_image *image);
 /* Adds it on the scene's grid or its own, and empties it, also on failure. */
 hot_status hot_scene_add_loaded(hot_scene *scene, const char *path, hot_loaded_image *image);
+/* Loads directions, tensors or harmonics for a pane beside the scene's own, on the scene's grid: other grids are
+ * resampled, with a note. as: its content; NULL = detect. Errors: those of hot_scene_load_with; HOT_ERROR_ARGUMENT (an
+ * image or streamlines), HOT_ERROR_DATA (no overlap). */
+hot_status hot_scene_load_set(hot_scene *scene, const char *path, const char *as, hot_scene **set);
+/* The scene frees these fields, of which it was made. */
+void hot_scene_own_fields(hot_scene *scene, hot_tensor_field *tensors, hot_fiber_field *fibers, hot_mask *mask);
 /* Closes the 4-D images. */
 void hot_scene_close_series(hot_scene *scene);
 /* Tissue fractions of a run with msmt, if any: white matter blue, grey matter green, CSF red. MRtrix's order is CSF,

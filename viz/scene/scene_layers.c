@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/common/fiber_archive.h"
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
 #include "fixels.h"
@@ -58,6 +59,7 @@ static hot_status load_directions(hot_context *context, const char *path, const 
     hot_fiber_field *fibers = NULL;
     hot_status status = hot_path_has_suffix(path, ".vtp") ? hot_vtp_load(context, path, &fibers)
                         : hot_fixels_named(path)          ? hot_fixels_load(context, path, &fibers)
+                        : hot_fiber_archive_named(path)   ? hot_fiber_archive_load(context, path, &fibers)
                                                           : hot_fiber_field_load_as(context, path, as, &fibers);
     if (status == HOT_OK)
         status = take_directions(context, fibers, lines);
@@ -134,13 +136,15 @@ static hot_status open_file(hot_scene *scene, const char *path, const hot_view_l
     hot_context *context = scene->context;
     const char *held = layer->as[0] ? layer->as : NULL;
     hot_status status = HOT_OK;
+    if (layer->beside)
+        return hot_scene_load_set(scene, path, held, &made->set);
     made->lines = hot_context_calloc(context, 1, sizeof *made->lines);
     if (!made->lines)
         return HOT_ERROR_MEMORY;
     if (hot_tracks_named(path))
         return load_tracks(context, path, fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2])),
                            made->lines);
-    if (hot_path_has_suffix(path, ".vtp") || hot_fixels_named(path))
+    if (hot_path_has_suffix(path, ".vtp") || hot_fixels_named(path) || hot_fiber_archive_named(path))
         held = "peaks";
     else if (!held)
         status = hot_file_content(context, path, &held);
@@ -153,7 +157,7 @@ static hot_status open_file(hot_scene *scene, const char *path, const hot_view_l
     }
     if (strcmp(held, "peaks") != 0 && strcmp(held, "dyads") != 0)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds %s, which cannot be an overlay; give the file "
-                                "as a plain argument", path,
+                                "as a plain argument, or with beside=on", path,
                                 strcmp(held, "sh") == 0 ? "spherical harmonics" : "tensors");
     return load_directions(context, path, layer->as[0] ? layer->as : NULL, made->lines);
 }
@@ -163,7 +167,7 @@ static hot_status open_source(hot_scene *scene, const hot_view_layer *layer, hot
 {
     char map[HOT_VIEW_SOURCE + 16];
     struct stat info;
-    made->volume = (hot_view_volume *)(uintptr_t)hot_scene_volume(scene, layer->source);
+    made->volume = layer->beside ? NULL : (hot_view_volume *)(uintptr_t)hot_scene_volume(scene, layer->source);
     if (made->volume)
         return HOT_OK;
     const int exists = stat(layer->source, &info) == 0;
@@ -195,9 +199,15 @@ static hot_status add_own_tracks(hot_scene *scene, hot_view_state *state)
 hot_status hot_scene_open_layers(hot_scene *scene, hot_view_state *state)
 {
     hot_status status = add_own_tracks(scene, state);
+    int beside = 0;
     for (int n = 0; n < state->layers && status == HOT_OK; n++) {
         const hot_view_layer *layer = &state->layer[n];
-        if (hot_scene_layer_volume(scene, layer) || hot_scene_layer_lines(scene, layer))
+        beside += layer->beside && layer->visible;
+        if (beside > HOT_VIEW_BESIDE)
+            return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "'%s' is the fourth set beside the first; at "
+                                    "most three are shown (visible=off hides one)", layer->source);
+        if (hot_scene_layer_volume(scene, layer) || hot_scene_layer_lines(scene, layer) ||
+            hot_scene_layer_set(scene, layer))
             continue;
         if (scene->sources == HOT_SCENE_SOURCES)
             return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "--overlay %s: more than %d files were opened",

@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/common/fiber_archive.h"
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
 #include "fixels.h"
+#include "glyph_size.h"
 #include "scene_images.h"
 #include "vtp.h"
 
@@ -82,8 +84,9 @@ static hot_status read_file(hot_context *context, struct inputs *inputs, const c
         inputs->tracks = path;
         return HOT_OK;
     }
-    if (hot_path_has_suffix(path, ".vtp")) {
-        hot_status status = hot_vtp_load(context, path, &fibers);
+    if (hot_path_has_suffix(path, ".vtp") || hot_fiber_archive_named(path)) {
+        hot_status status = (hot_path_has_suffix(path, ".vtp") ? hot_vtp_load
+                                                               : hot_fiber_archive_load)(context, path, &fibers);
         return status == HOT_OK ? set_fibers(context, inputs, path, fibers) : status;
     }
     hot_status status = HOT_OK;
@@ -206,6 +209,7 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
     const hot_scene_parts parts = {
         .grid = grid ? *grid : (hot_grid){{0}, {{0}}, 0},
         .order = tensors ? hot_tensor_field_order(tensors) : device ? device->order : 0,
+        .diffusion = tensors ? hot_model_is_diffusion(hot_tensor_field_model(tensors)) : 1, /* device: not known */
         .tensors = tensors ? hot_tensor_field_values(tensors) : NULL,
         .device_tensors = device ? device->values : NULL,
         .max_fibers = fibers ? hot_fiber_field_max(fibers) : 0,
@@ -248,6 +252,14 @@ static void release_fields(hot_scene *scene)
     hot_tensor_field_destroy(&scene->tensor_field);
     hot_fiber_field_destroy(&scene->fiber_field);
     hot_mask_destroy(&scene->mask_field);
+}
+
+void hot_scene_own_fields(hot_scene *scene, hot_tensor_field *tensors, hot_fiber_field *fibers, hot_mask *mask)
+{
+    scene->tensor_field = tensors;
+    scene->fiber_field = fibers;
+    scene->mask_field = mask;
+    scene->release = release_fields;
 }
 
 static hot_status store_paths(hot_context *context, hot_scene *scene, const char *const *paths, int count)
@@ -325,7 +337,8 @@ static hot_status reorder_fields(hot_context *context, struct inputs *inputs)
     if (!values)
         return HOT_ERROR_MEMORY;
     hot_image_order_apply(&order, row, hot_tensor_field_values(inputs->tensors), values);
-    status = hot_tensor_field_create(context, &order.grid, of, "odf", values, &tensors); /* the model is not shown */
+    const int diffusion = hot_model_is_diffusion(hot_tensor_field_model(inputs->tensors)); /* all that is shown of it */
+    status = hot_tensor_field_create(context, &order.grid, of, diffusion ? "adc" : "odf", values, &tensors);
     hot_context_free(context, values);
     if (status == HOT_OK) {
         hot_tensor_field_destroy(&inputs->tensors);
@@ -460,11 +473,8 @@ hot_status hot_scene_load_with(hot_context *context, const char *const *paths, i
         hot_mask_destroy(&inputs.mask);
         return status;
     }
-    made->tensor_field = inputs.tensors;
-    made->fiber_field = inputs.fibers;
-    made->mask_field = inputs.mask;
+    hot_scene_own_fields(made, inputs.tensors, inputs.fibers, inputs.mask);
     made->image_order = inputs.image_order;
-    made->release = release_fields;
     snprintf(made->content, sizeof made->content, "%s", content ? content : "");
     snprintf(made->basis, sizeof made->basis, "%s", reading->basis ? reading->basis : "");
     snprintf(made->frame, sizeof made->frame, "%s", reading->frame ? reading->frame : "");

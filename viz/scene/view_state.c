@@ -48,7 +48,12 @@ static const hot_view_setting settings[] = {
     {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6",
      0, 1, 0},
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
-     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as available", 0, 0, 0},
+     "the tensor's surface (an ellipsoid, or of radius A v^m), a stick per fibre, or both; default both, as far as "
+     "available", 0, 0, 0},
+    {"shape", HOT_SETTING_CHOICE, AT(shape), "ellipsoid|peanut",
+     "diffusion tensors of order 2: ellipsoids, whose half axes are in proportion to the eigenvalues (default), or the "
+     "surface of radius v^T D v, a peanut",
+     0, 0, 0},
     {"surfaces", HOT_SETTING_CHOICE, AT(surfaces), "fibers|all",
      "with directions: surfaces of voxels with fibres (default), or of all fitted voxels", 0, 0, 0},
     {"scale", HOT_SETTING_NUMBER, AT(scale), "F",
@@ -296,6 +301,12 @@ hot_status hot_view_state_set(hot_context *context, const char *name, const char
     const hot_view_setting *setting = hot_view_setting_find(name);
     if (strcmp(name, "overlay") == 0)
         return hot_view_state_add_layer(context, text, state);
+    if (strcmp(name, "beside") == 0) {
+        const hot_status status = hot_view_state_add_layer(context, text, state);
+        if (status == HOT_OK)
+            state->layer[state->layers - 1].beside = 1;
+        return status;
+    }
     if (!setting)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no setting '%s'", name);
     return hot_view_setting_parse(context, setting, text, state);

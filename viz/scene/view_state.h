@@ -26,6 +26,7 @@ typedef enum hot_view_raster {
     HOT_RASTER_COMPUTE
 } hot_view_raster;
 typedef enum hot_view_surfaces { HOT_SURFACES_FIBERS = 0, HOT_SURFACES_ALL } hot_view_surfaces;
+typedef enum hot_view_shape { HOT_SHAPE_ELLIPSOID = 0, HOT_SHAPE_PEANUT } hot_view_shape;
 typedef enum hot_view_extent { HOT_EXTENT_SLICES = 0, HOT_EXTENT_VOLUME } hot_view_extent;
 
 enum { HOT_VIEW_NAME = 64 };
@@ -55,6 +56,7 @@ typedef struct hot_view_state {
     hot_view_layer layer[HOT_VIEW_LAYERS];
     /* Glyphs */
     int glyph;             /* hot_view_glyph */
+    int shape;             /* hot_view_shape of diffusion tensors of order 2 */
     int surfaces;          /* hot_view_surfaces: voxels with fibres, or all voxels with a tensor */
     double scale;          /* 1 = typical glyphs just fill their voxel */
     int normalise;         /* 1: every surface, and the longest stick of every voxel, has the same size */
@@ -113,7 +115,8 @@ void hot_view_setting_print(const hot_view_setting *setting, const hot_view_stat
 
 /* Adds a layer on top of the others (hot_layer_parse). Errors also for more than HOT_VIEW_LAYERS. */
 hot_status hot_view_state_add_layer(hot_context *context, const char *text, hot_view_state *state);
-/* Sets the setting `name`; "overlay" adds a layer. HOT_ERROR_ARGUMENT also for an unknown name. */
+/* Sets the setting `name`; "overlay" adds a layer, "beside" one in a separate pane. HOT_ERROR_ARGUMENT also for an
+ * unknown name. */
 hot_status hot_view_state_set(hot_context *context, const char *name, const char *text, hot_view_state *state);
 /* All settings at their defaults. */
 void hot_view_state_default(hot_view_state *state);

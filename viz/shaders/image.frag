@@ -1,3 +1,4 @@
+// Preceded by LAYER, HOLLOW, OUTLINE and COLORMAP: a software renderer computes both sides of every branch.
 in vec3 ras;
 uniform sampler3D volume;
 uniform mat4 from_ras;
@@ -6,15 +7,16 @@ uniform vec2 window;        // black, and 1 / (white - black)
 uniform bool colored;
 uniform float opacity;
 uniform vec3 canvas;
-uniform bool hollow;        // 3-D, white paper: dark voxels, and those outside the mask, are left out
+const bool hollow = HOLLOW != 0; // 3-D, white paper: dark voxels, and those outside the mask, are left out
 uniform float floor_value;
 uniform bool masked;
 uniform sampler3D mask;     // on the grid of the glyphs
 uniform mat4 mask_from_ras;
 uniform vec3 mask_voxels;
 // Layers over the background: blended, and empty where the nearest voxel is 0 (NaN is uploaded as 0).
-uniform bool layer, outline, has_threshold;
-uniform int colormap;       // hot_colormap of layer.h
+const bool layer = LAYER != 0, outline = OUTLINE != 0;
+const int colormap = COLORMAP; // hot_colormap of layer.h
+uniform bool has_threshold;
 uniform float threshold;
 uniform vec3 pixel_right, pixel_up; // RAS mm: the width of an outline
 layout(location = 0) out vec4 pixel;

@@ -379,6 +379,21 @@ static hot_controls_request files_part(hot_controls *controls)
             frame->state->transparent = clear;
         request |= button(controls, "Save picture", "save_picture", "writes the view as a PNG",
                           HOT_CONTROLS_SAVE_PICTURE);
+        ImGui::Separator();
+        ImGui::InputText("movie", frame->movie, sizeof frame->movie);
+        note_place(controls, "movie_file");
+        explain("FILE.png: one animated PNG, which browsers play; another name: a folder of pictures");
+        ImGui::Combo("of", &frame->movie_kind, "auto\0turn\0slices\0volumes\0");
+        note_place(controls, "movie_of");
+        explain("a full turn in 3-D, the slices of this plane, or the volumes of a 4-D image; auto: a turn in 3-D, "
+                "else slices");
+        ImGui::InputInt("frames", &frame->movie_frames, 0);
+        note_place(controls, "movie_frames");
+        explain("0: 36 of a turn, one for each slice or volume");
+        ImGui::SliderFloat("frames/s", &frame->movie_rate, 1, 60, "%.0f", ImGuiSliderFlags_AlwaysClamp);
+        note_place(controls, "movie_rate");
+        request |= button(controls, "Save movie", "save_movie", "draws the frames, of the size above",
+                          HOT_CONTROLS_SAVE_MOVIE);
     }
     if (heading(controls, "Settings", false)) {
         ImGui::InputText("file##state", frame->file, sizeof frame->file);
@@ -427,8 +442,12 @@ hot_controls_request hot_controls_draw(hot_controls *controls, hot_controls_fram
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::TextWrapped("%s", frame->scene->title);
     ImGui::TextDisabled("H: keys   Tab: hide this panel");
+    int request = button(controls, "Undo", "undo", "takes the last change back (Ctrl+Z)", HOT_CONTROLS_UNDO);
+    ImGui::SameLine();
+    request |= button(controls, "Redo", "redo", "makes it again (Ctrl+Y)", HOT_CONTROLS_REDO);
+    request |= open_part(controls);
     position_part(controls);
-    int request = layers_part(controls);
+    request |= layers_part(controls);
     settings_part(controls);
     request |= files_part(controls);
     ImGui::End();

@@ -3,7 +3,7 @@
 #ifndef HOT_VIZ_CONTROLS_H
 #define HOT_VIZ_CONTROLS_H
 
-#include "scene/scene.h"
+#include "scene/recent.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,7 +27,12 @@ typedef enum hot_controls_request {
     HOT_CONTROLS_SAVE_STATE,
     HOT_CONTROLS_LOAD_STATE,
     HOT_CONTROLS_COPY_COMMAND,
-    HOT_CONTROLS_ADD_LAYER     /* frame->layer */
+    HOT_CONTROLS_ADD_LAYER,    /* frame->layer */
+    HOT_CONTROLS_ADD_BESIDE,   /* the same, in a separate pane */
+    HOT_CONTROLS_UNDO,
+    HOT_CONTROLS_REDO,
+    HOT_CONTROLS_SAVE_MOVIE,
+    HOT_CONTROLS_OPEN          /* frame->open */
 } hot_controls_request;
 
 /* Input and output of a frame. */
@@ -37,10 +42,15 @@ typedef struct hot_controls_frame {
     const double *pointer;     /* its last event, pixels; negative: outside the window */
     const char *under_pointer; /* values under the pointer; "" = none */
     const char *said;          /* answer to the last request; "" = none */
+    const hot_recent *recent;
+    char open[4096];           /* for HOT_CONTROLS_OPEN: a file, or an entry of the recent ones */
     /* For HOT_CONTROLS_SAVE_PICTURE and the states; kept by the caller between frames. */
     char picture[512], file[512];
     char layer[HOT_VIEW_SOURCE]; /* for HOT_CONTROLS_ADD_LAYER, as --overlay */
     int width, height, dpi, white;
+    char movie[512];           /* for HOT_CONTROLS_SAVE_MOVIE, with the next three: as hot_movie */
+    int movie_kind, movie_frames;
+    float movie_rate;
 } hot_controls_frame;
 
 /* The window's OpenGL context is current. NULL without memory, or without Dear ImGui in this build. */

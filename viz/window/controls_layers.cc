@@ -1,9 +1,13 @@
-// The panel's list of layers.
+// The panel's files and list of layers.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include "controls_parts.h"
+
+extern "C" {
+#include "scene/lines.h"
+}
 
 static void note_layer(hot_controls *controls, const char *what, int number)
 {
@@ -65,8 +69,27 @@ static void image_rows(hot_controls *controls, hot_view_layer *layer, const hot_
     explain("only the edges of a mask, or of labels");
 }
 
+// Directions, and what is in a separate pane.
 static void line_rows(hot_controls *controls, hot_view_layer *layer, int number)
 {
+    const hot_lines *lines = hot_scene_layer_lines(controls->frame->scene, layer);
+    if (layer->beside || (lines && lines->typical > 0)) {
+        bool beside = layer->beside != 0;
+        if (ImGui::Checkbox("in a separate pane", &beside))
+            layer->beside = beside;
+        note_layer(controls, "beside", number);
+        explain("side by side with the first set, with the same camera, crosshair and slice");
+    }
+    if (!lines || lines->typical > 0) {
+        float threshold = std::isnan(layer->threshold) ? 0 : float(layer->threshold);
+        if (ImGui::DragFloat("threshold", &threshold, 0.005f, 0, 0,
+                             std::isnan(layer->threshold) ? "none" : "%.4g"))
+            layer->threshold = fmax(0, double(threshold));
+        note_layer(controls, "threshold", number);
+        explain("shorter directions are left out");
+    }
+    if (layer->beside)
+        return;
     float color[3] = {float(layer->color[0]), float(layer->color[1]), float(layer->color[2])};
     if (ImGui::ColorEdit3("color", color)) {
         layer->color_set = layer->constant = 1;
@@ -114,9 +137,10 @@ static int layer_rows(hot_controls *controls, int number)
         place = -1;
     ImGui::PushItemWidth(0.6f * ImGui::GetContentRegionAvail().x);
     float opacity = float(layer->opacity);
-    if (ImGui::SliderFloat("opacity", &opacity, 0, 1, "%.2f", ImGuiSliderFlags_AlwaysClamp))
+    if (!layer->beside && ImGui::SliderFloat("opacity", &opacity, 0, 1, "%.2f", ImGuiSliderFlags_AlwaysClamp))
         layer->opacity = double(opacity);
-    note_layer(controls, "opacity", number);
+    if (!layer->beside)
+        note_layer(controls, "opacity", number);
     if (volume)
         image_rows(controls, layer, volume, number);
     else
@@ -166,14 +190,18 @@ hot_controls_request layers_part(hot_controls *controls)
             break;
         }
     }
-    ImGui::SetNextItemWidth(-6 * ImGui::GetFontSize());
-    add = ImGui::InputTextWithHint("##layer", "file of an image or of directions", frame->layer, sizeof frame->layer,
+    ImGui::SetNextItemWidth(-10 * ImGui::GetFontSize());
+    add = ImGui::InputTextWithHint("##layer", "image or directions", frame->layer, sizeof frame->layer,
                                    ImGuiInputTextFlags_EnterReturnsTrue);
     note_place(controls, "layer_file");
     ImGui::SameLine();
     add |= ImGui::SmallButton("add");
     note_place(controls, "layer_add");
     explain("opens it over what is shown; as --overlay: FILE,opacity=0.5,...");
+    ImGui::SameLine();
+    const bool beside = ImGui::SmallButton("beside");
+    note_place(controls, "layer_beside");
+    explain("opens directions or tensors in a separate pane, side by side with the first");
     ImGui::SameLine();
     const bool open = ImGui::BeginCombo("##offers", "", ImGuiComboFlags_NoPreview);
     note_place(controls, "layer_offers");
@@ -185,5 +213,38 @@ hot_controls_request layers_part(hot_controls *controls)
             add |= offer(controls, name);
         ImGui::EndCombo();
     }
+    if (beside && frame->layer[0])
+        return HOT_CONTROLS_ADD_BESIDE;
     return add && frame->layer[0] ? HOT_CONTROLS_ADD_LAYER : HOT_CONTROLS_NOTHING;
+}
+
+hot_controls_request open_part(hot_controls *controls)
+{
+    hot_controls_frame *frame = controls->frame;
+    bool open = false;
+    if (!heading(controls, "Open", false))
+        return HOT_CONTROLS_NOTHING;
+    ImGui::SetNextItemWidth(-4 * ImGui::GetFontSize());
+    open = ImGui::InputTextWithHint("##open", "file, or folder of a run", frame->open, sizeof frame->open,
+                                    ImGuiInputTextFlags_EnterReturnsTrue);
+    note_place(controls, "open_file");
+    ImGui::SameLine();
+    open |= ImGui::SmallButton("open");
+    note_place(controls, "open");
+    for (int n = 0; n < frame->recent->count; n++) {
+        const char *entry = frame->recent->entry[n], *tab = strchr(entry, '\t'), *name = entry;
+        for (const char *at = entry; *at && at != tab; at++)
+            name = *at == '/' && at[1] ? at + 1 : name;
+        char label[300], place[32];
+        snprintf(label, sizeof label, "%.*s%s##%d", int(tab ? tab - name : ptrdiff_t(strlen(name))), name,
+                 tab ? " ..." : "", n);
+        if (ImGui::Selectable(label, false)) {
+            snprintf(frame->open, sizeof frame->open, "%s", entry);
+            open = true;
+        }
+        snprintf(place, sizeof place, "recent%d", n);
+        note_place(controls, place);
+        explain(entry);
+    }
+    return open && frame->open[0] ? HOT_CONTROLS_OPEN : HOT_CONTROLS_NOTHING;
 }

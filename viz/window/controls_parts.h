@@ -23,6 +23,8 @@ void note_place(hot_controls *controls, const char *name);
 void explain(const char *help);
 // A heading that opens and closes; returns whether it is open.
 bool heading(hot_controls *controls, const char *title, bool open);
+// Opening files: a field, and those that were viewed last.
+hot_controls_request open_part(hot_controls *controls);
 // The list of layers.
 hot_controls_request layers_part(hot_controls *controls);
 

@@ -109,7 +109,9 @@ static hot_status fill(hot_view *view, const hot_view_fields *fields)
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays && status == HOT_OK; a++) {
         if (!arrays[a].values)
             continue;
-        status = hot_live_add(view->live, arrays[a].kind, arrays[a].number, "background");
+        status = hot_live_add(view->live, arrays[a].kind, arrays[a].number,
+                              arrays[a].kind == HOT_LIVE_TENSORS ? hot_tensor_field_model(fields->tensors)
+                                                                 : "background");
         if (status == HOT_OK)
             hot_live_put(view->live, arrays[a].kind, 0, grid->size[2], arrays[a].values);
     }

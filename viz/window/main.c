@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "common/entry.h"
 #include "io/common/paths.h"
-#include "render/picture.h"
+#include "render/movie.h"
 #include "scene/state_file.h"
 #include "stream_view.h"
 #ifdef HOT_HAVE_GLFW
@@ -27,25 +27,27 @@
 static const cli_command command = {
     "view", "display tensors and directions in a window, or draw pictures without a display", "FILE... [options]",
     "FILE is the directory of a `hotfiber run`, tensors, spherical harmonics (an fODF), directions (NRRD, NIfTI, MIF, "
-    "a fixel directory, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or behind the "
-    "glyphs. Diffusion data are shown a volume at a time. With - NRRDs are read from standard input, one after "
-    "another, and drawn as they arrive; one of fewer slices replaces those of the first. Every setting of the view is "
-    "an option; in the window, H lists keys and mouse.\n\n"
+    "a fixel directory, .odx, .fz, .vtp by hotfiber), streamlines (.tck, .trx), or an image on any grid, alone or "
+    "behind the glyphs. Diffusion data are shown a volume at a time. With - NRRDs are read from standard input, one "
+    "after another, and drawn as they arrive; one of fewer slices replaces those of the first. Every setting of the "
+    "view is an option; in the window, H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view out --overlay fa,opacity=0.5 --overlay other_peaks.nii.gz,color=sky\n"
+    "  hotfiber view out --beside other_peaks.nii.gz --overlay fa,threshold=0.2\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
     "  hotfiber peaks -i tensors.nrrd | hotfiber view -\n"
-    "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
+    "  hotfiber view out --mode 3d --extent volume --movie turn.png",
     HOT_SCENE_PATHS};
 
 enum { MAX_SETTINGS = 48 };
 
 /* Options other than files and settings of the view. */
 struct view_options {
-    const char *screenshot, *size, *mask, *dump, *as, *basis, *frame, *state;
-    cli_texts overlays;
+    const char *screenshot, *movie, *movie_of, *size, *mask, *dump, *as, *basis, *frame, *state;
+    cli_texts overlays, besides;
     int turntable, samples, bench, frames, order, cube, dpi, detach;
+    double fps;
     size_t glyphs;
     int width, height;
 };
@@ -76,14 +78,29 @@ static void series_name(const char *path, int number, char *name, size_t size)
     snprintf(name, size, "%.*s-%03d%s", stem, path, number, path + stem);
 }
 
-static hot_status save_pictures(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+/* The number of a choice "a|b|c". */
+static int choice_number(const char *choices, const char *text)
+{
+    int number = 0;
+    for (; strncmp(choices, text, strlen(text)) != 0 || (choices[strlen(text)] && choices[strlen(text)] != '|');
+         number++)
+        choices += strcspn(choices, "|") + 1;
+    return number;
+}
+
+static hot_status save_pictures(hot_context *context, hot_scene *scene, const hot_view_state *state,
                                 const struct view_options *options)
 {
     hot_pictures *pictures = NULL;
     hot_status status = hot_pictures_create(context, options->width, options->height, options->samples, &pictures);
     if (status == HOT_OK)
         hot_pictures_set_dpi(pictures, options->dpi);
-    if (status == HOT_OK && !options->turntable)
+    if (status == HOT_OK && options->movie)
+        status = hot_movie_save(context, pictures, scene, state,
+                                &(const hot_movie){.path = options->movie,
+                                                   .kind = choice_number(HOT_MOVIE_KINDS, options->movie_of),
+                                                   .frames = options->frames, .rate = options->fps});
+    if (status == HOT_OK && options->screenshot && !options->turntable)
         status = hot_pictures_save(pictures, scene, state, options->screenshot);
     for (int p = 0; p < options->turntable && status == HOT_OK; p++) {
         hot_view_state turned = *state;
@@ -116,7 +133,7 @@ static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state 
     }
     if (status == HOT_OK)
         status = hot_bench_run(context, *scene, state, options->width, options->height, options->samples,
-                               options->frames, NULL);
+                               options->frames ? options->frames : 100, NULL);
     hot_scene_destroy(scene);
     hot_context_free(context, tensors);
     return status;
@@ -211,14 +228,15 @@ static hot_status show_stream(hot_context *context, hot_view_state *state, const
     hot_stream_view *stream = NULL;
     hot_scene *scene = NULL;
     hot_status status = hot_stream_view_open(context, &settings, options->as, &stream);
-    if (status == HOT_OK && options->screenshot)
+    const int draws = options->screenshot || options->movie;
+    if (status == HOT_OK && draws)
         status = hot_stream_view_finish(context, stream);
     if (status == HOT_OK)
         status = hot_live_take(hot_stream_view_live(stream), context, NULL, state, &scene);
-    if (status == HOT_OK && options->screenshot)
+    if (status == HOT_OK && draws)
         status = hot_view_state_check(context, scene, state);
     if (status == HOT_OK)
-        status = options->screenshot ? save_pictures(context, scene, state, options)
+        status = draws ? save_pictures(context, scene, state, options)
                                      : open_window(context, &scene, state, options, hot_stream_view_live(stream));
     hot_scene_destroy(&scene);
     hot_stream_view_close(&stream);
@@ -249,12 +267,59 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = hot_scene_open_layers(scene, state);
     if (status == HOT_OK && options->bench)
         status = bench(context, &scene, state, options);
-    else if (status == HOT_OK && options->screenshot)
+    else if (status == HOT_OK && (options->screenshot || options->movie))
         status = save_pictures(context, scene, state, options);
     else if (status == HOT_OK)
         status = open_window(context, &scene, state, options, NULL);
     hot_scene_destroy(&scene);
     return status;
+}
+
+/* The settings and layers of the command line. */
+static hot_status read_settings(hot_context *context, const struct view_options *options, const char *const *texts,
+                                hot_view_state *state)
+{
+    size_t count;
+    const hot_view_setting *settings = hot_view_settings(&count);
+    hot_status status = HOT_OK;
+    for (size_t s = 0; s < count && status == HOT_OK; s++)
+        if (texts[s])
+            status = hot_view_setting_parse(context, &settings[s], texts[s], state);
+    for (size_t n = 0; n < options->overlays.count && status == HOT_OK; n++)
+        status = hot_view_state_add_layer(context, options->overlays.text[n], state);
+    for (size_t n = 0; n < options->besides.count && status == HOT_OK; n++)
+        status = hot_view_state_set(context, "beside", options->besides.text[n], state);
+    return status;
+}
+
+/* Returns the exit status of options that are wrong or do not go together, else -1. */
+static int check_options(cli_common *common, struct view_options *options)
+{
+    if (!read_size(options->size, &options->width, &options->height))
+        return cli_refuse(&command, common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options->size);
+    if (options->screenshot && hot_path_suffix(options->screenshot)[0] &&
+        !hot_path_has_suffix(options->screenshot, ".png"))
+        return cli_refuse(&command, common, "--screenshot '%s': pictures are PNG files; use a name ending in .png",
+                          options->screenshot);
+    if (options->movie && options->screenshot)
+        return cli_refuse(&command, common, "--movie and --screenshot: one of them is written at a time");
+    if (!options->movie && strcmp(options->movie_of, "auto") != 0)
+        return cli_refuse(&command, common, "--movie_of needs --movie FILE.png");
+    if (options->turntable && !options->screenshot)
+        return cli_refuse(&command, common, "--turntable needs --screenshot FILE.png");
+    if (options->order % 2)
+        return cli_refuse(&command, common, "--order is 2, 4, 6 or 8, not %d", options->order);
+    if (!common->argument_count && !options->bench)
+        return cli_refuse(&command, common,
+                          "give a directory of `hotfiber run`, or a file of tensors, directions, streamlines or an "
+                          "image");
+    for (int a = 0; a < common->argument_count; a++)
+        if (strcmp(common->arguments[a], "-") == 0 && (common->argument_count > 1 || options->mask || options->bench))
+            return cli_refuse(&command, common, "- is a stream of all that is shown: no file, --mask or --bench goes "
+                                                 "with it");
+    if (options->detach && (options->screenshot || options->movie || options->bench))
+        return cli_refuse(&command, common, "--detach is for windows");
+    return -1;
 }
 
 int main(int argc, char **argv)
@@ -266,9 +331,10 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
-    struct view_options options = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
+    struct view_options options = {.size = "1024x768", .samples = 4, .movie_of = "auto", .fps = 12, .order = 8,
+                                   .glyphs = 1600};
     const char *texts[MAX_SETTINGS] = {NULL};
-    cli_option table[MAX_SETTINGS + 21] = {
+    cli_option table[MAX_SETTINGS + 25] = {
         {"screenshot", CLI_OUTPUT, &options.screenshot, "FILE",
          "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &options.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
@@ -276,6 +342,13 @@ int main(int argc, char **argv)
          100000},
         {"turntable", CLI_INT, &options.turntable, "N",
          "with --screenshot: N pictures FILE-000.png ... of a full turn (3-D)", 1, 9999},
+        {"movie", CLI_OUTPUT, &options.movie, "FILE.png or FOLDER",
+         "draw a movie instead of opening a window: an animated PNG, or a folder of pictures frame-0000.png ...; no "
+         "display needed", 0, 0},
+        {"movie_of", CLI_CHOICE, &options.movie_of, HOT_MOVIE_KINDS,
+         "a full turn in 3-D, the slices of the plane from the first with content to the last, or the volumes of a 4-D "
+         "image; default auto: a turn in mode 3d, else slices", 0, 0},
+        {"fps", CLI_DOUBLE, &options.fps, "F", "movie: frames per second; default 12", 1, 100},
         {"samples", CLI_INT, &options.samples, "N", "samples per pixel of a picture (antialiasing); default 4", 1,
          64},
         {"mask", CLI_TEXT, &options.mask, "FILE", "draw glyphs only in the non-zero voxels of this image (NRRD, NIfTI)",
@@ -288,7 +361,9 @@ int main(int argc, char **argv)
          "harmonics: their axes, as in `hotfiber peaks`; default scanner with tournier07, else bvec", 0, 0},
         {"bench", CLI_FLAG, &options.bench, NULL,
          "measure frames per second of FILE or of a simulated field", 0, 0},
-        {"frames", CLI_INT, &options.frames, "N", "bench: number of frames; default 100", 1, 1e6},
+        {"frames", CLI_INT, &options.frames, "N",
+         "movie: number of frames; default 36 of a turn, else one for each slice or volume. bench: default 100", 1,
+         1e6},
         {"glyphs", CLI_SIZE, &options.glyphs, "N", "bench: voxels of the simulated field; default 1600", 1, 2e7},
         {"order", CLI_INT, &options.order, "M", "bench: order of the simulated field, 2, 4, 6 or 8; default 8", 2, 8},
         {"cube", CLI_FLAG, &options.cube, NULL, "bench: a cube of glyphs in 3-D instead of one slice", 0, 0},
@@ -299,6 +374,10 @@ int main(int argc, char **argv)
          "blue; labels: a colour for each whole number), min, max, threshold (smaller values are left out; default: 0 "
          "and NaN alone), blend (over, add), outline (on: edges of a mask or of labels). Of lines: color (a name, "
          "RRGGBB, direction), opacity, threshold (length). Of all: visible, as (see --as)",
+         0, 0},
+        {"beside", CLI_TEXTS, &options.besides, "FILE",
+         "FILE[,KEY=VALUE...]: directions, tensors, harmonics or a run's folder in a separate pane, with the same "
+         "camera, crosshair and slice; up to three times. KEY: threshold (length or radius), as, visible",
          0, 0},
         {"state", CLI_TEXT, &options.state, "FILE",
          "read the settings from a file that the window's panel or --dump_state has written; options override them", 0,
@@ -322,42 +401,21 @@ int main(int argc, char **argv)
         return ended;
     hot_view_state state;
     hot_view_state_default(&state);
-    if (options.screenshot || options.bench)
+    if (options.screenshot || options.movie || options.bench)
         state.show_crosshair = 0;
     if (options.turntable)
         state.mode = HOT_VIEW_SPACE;
     if (options.state && hot_view_state_load(common.context, options.state, &state) != HOT_OK)
         return cli_finish(&command, &common, HOT_ERROR_FILE);
-    for (size_t s = 0; s < count; s++)
-        if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
-            return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
-    for (size_t n = 0; n < options.overlays.count; n++)
-        if (hot_view_state_add_layer(common.context, options.overlays.text[n], &state) != HOT_OK)
-            return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
-    if (!read_size(options.size, &options.width, &options.height))
-        return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", options.size);
-    if (options.screenshot && hot_path_suffix(options.screenshot)[0] &&
-        !hot_path_has_suffix(options.screenshot, ".png"))
-        return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; use a name ending in .png",
-                          options.screenshot);
-    if (options.screenshot && !texts[hot_view_setting_find("pixel_ratio") - settings])
+    if (read_settings(common.context, &options, texts, &state) != HOT_OK)
+        return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
+    const int refused = check_options(&common, &options);
+    if (refused >= 0)
+        return refused;
+    if ((options.screenshot || options.movie) && !texts[hot_view_setting_find("pixel_ratio") - settings])
         state.pixel_ratio = hot_picture_pixel_ratio(options.width, options.height);
-    if (options.turntable && !options.screenshot)
-        return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png");
-    if (options.order % 2)
-        return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", options.order);
-    if (!common.argument_count && !options.bench)
-        return cli_refuse(&command, &common,
-                          "give a directory of `hotfiber run`, or a file of tensors, directions, streamlines or an "
-                          "image");
-    for (int a = 0; a < common.argument_count; a++)
-        if (strcmp(common.arguments[a], "-") == 0 && (common.argument_count > 1 || options.mask || options.bench))
-            return cli_refuse(&command, &common, "- is a stream of all that is shown: no file, --mask or --bench goes "
-                                                 "with it");
-    if (options.detach && (options.screenshot || options.bench))
-        return cli_refuse(&command, &common, "--detach is for windows");
 #if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
-    if (!options.screenshot && !options.bench)
+    if (!options.screenshot && !options.movie && !options.bench)
         return cli_finish(&command, &common, open_elsewhere(common.context, argv));
 #endif
     if (options.detach)

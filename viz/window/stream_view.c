@@ -35,7 +35,7 @@ static hot_status put(hot_stream_view *view, const hot_stream_field *field)
                        : field->tensors ? hot_tensor_field_order(field->tensors) : field->values;
     const float *values = field->fibers    ? hot_fiber_field_peaks(field->fibers)
                           : field->tensors ? hot_tensor_field_values(field->tensors) : field->image;
-    status = hot_live_add(view->live, kind, number, "image");
+    status = hot_live_add(view->live, kind, number, field->tensors ? hot_tensor_field_model(field->tensors) : "image");
     if (status == HOT_OK)
         hot_live_put(view->live, kind, first, field->grid.size[2], values);
     return status;

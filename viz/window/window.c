@@ -24,18 +24,6 @@ static atomic_flag in_use = ATOMIC_FLAG_INIT; /* GLFW has one state for the proc
 
 /* ---- Requests of events --------------------------------------------------------------------------------- */
 
-static void set_scene(window *view, hot_scene *scene)
-{
-    char title[300];
-    hot_renderer_invalidate(view->renderer);
-    hot_scene_destroy(view->scene);
-    *view->scene = scene;
-    snprintf(title, sizeof title, "%s – hotfiber", scene->title);
-    glfwSetWindowTitle(view->handle, title);
-    hot_overlay_set_message(view->overlay, NULL);
-    view->redraw = 1;
-}
-
 /* Shows the context's message and logs it; the view stays unchanged. */
 static void show_error(window *view)
 {
@@ -48,7 +36,7 @@ static void reload(window *view)
 {
     hot_scene *scene;
     if (hot_scene_reload(view->context, *view->scene, view->options.mask, view->state, &scene) == HOT_OK)
-        set_scene(view, scene);
+        hot_window_set_scene(view, scene);
     else
         show_error(view);
 }
@@ -68,7 +56,7 @@ static void watch_files(window *view)
     } else if (!view->changed) {
         view->changed = 1;
     } else if (hot_scene_reload(view->context, *view->scene, view->options.mask, view->state, &scene) == HOT_OK) {
-        set_scene(view, scene);
+        hot_window_set_scene(view, scene);
         view->changed = 0;
     } else {
         view->retry_seconds = fmin(2 * view->retry_seconds, 30);
@@ -86,7 +74,7 @@ static void take_live(window *view)
     if (hot_live_take(view->live, view->context, *view->scene, view->state, &scene) != HOT_OK)
         show_error(view);
     else if (scene)
-        set_scene(view, scene);
+        hot_window_set_scene(view, scene);
     view->take_at = now + 2 * (glfwGetTime() - now) + view->drawing;
 }
 
@@ -100,7 +88,7 @@ static void report_pick(window *view)
     view->dump.picks++;
     if (!view->options.picked)
         return;
-    if (hot_pick_describe(*view->scene, view->state->voxel, &text) == HOT_OK)
+    if (hot_pick_describe(*view->scene, view->state, view->state->voxel, &text) == HOT_OK)
         view->options.picked(view->options.user, text);
     else
         show_error(view);
@@ -118,6 +106,9 @@ static void handle_requests(window *view, unsigned requests)
         reload(view);
     if (requests & HOT_REQUEST_FULL_SCREEN)
         hot_window_toggle_full_screen(view->handle, view->windowed), view->redraw = 1;
+    if (requests & (HOT_REQUEST_UNDO | HOT_REQUEST_REDO) &&
+        hot_window_undo(view, (requests & HOT_REQUEST_REDO) != 0) != HOT_OK)
+        show_error(view);
     if (requests & HOT_REQUEST_QUIT)
         glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
 }
@@ -172,6 +163,7 @@ static void draw_panel(window *view)
     view->panel.pointer = view->pointer;
     view->panel.under_pointer = view->under_pointer;
     view->panel.said = view->said;
+    view->panel.recent = &view->recent;
     const hot_controls_request request = hot_controls_draw(view->controls, &view->panel);
     if (request != HOT_CONTROLS_NOTHING) {
         hot_window_answer(view, request);
@@ -179,6 +171,10 @@ static void draw_panel(window *view)
     }
     if (memcmp(&before, view->state, sizeof before) == 0)
         return;
+    if (hot_scene_open_layers(*view->scene, view->state) != HOT_OK) { /* a pane was asked for, or given up */
+        *view->state = before;
+        snprintf(view->said, sizeof view->said, "%s", hot_context_message((*view->scene)->context));
+    }
     wake_panel(view);
     fit_picture(view);
 }
@@ -196,6 +192,8 @@ static void on_key(GLFWwindow *handle, int key, int scancode, int action, int mo
             draw(view);
         return;
     }
+    if (action == GLFW_PRESS)
+        hot_window_note(view);
     const int modifiers = hot_window_modifiers(mods);
     const int ours = modifiers >= 0 && action != GLFW_RELEASE ? hot_window_key(key, scancode, modifiers) : 0;
     if (!ours)
@@ -239,6 +237,8 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
                      : button == GLFW_MOUSE_BUTTON_RIGHT  ? HOT_BUTTON_RIGHT
                      : button == GLFW_MOUSE_BUTTON_MIDDLE ? HOT_BUTTON_MIDDLE : 0;
     wake_panel(view);
+    if (action == GLFW_PRESS)
+        hot_window_note(view);
     if (view->controls) {
         const int used = hot_controls_button(view->controls, button, action, mods);
         const int here = has_panel(view) && (used || is_over_panel(view));
@@ -267,6 +267,7 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
     const int ctrl = glfwGetKey(handle, GLFW_KEY_LEFT_CONTROL) == GLFW_PRESS ||
                      glfwGetKey(handle, GLFW_KEY_RIGHT_CONTROL) == GLFW_PRESS;
     wake_panel(view);
+    hot_window_note(view);
     if (view->controls) {
         hot_controls_wheel(view->controls, across, up);
         if (is_over_panel(view))
@@ -278,15 +279,9 @@ static void on_wheel(GLFWwindow *handle, double across, double up)
 static void on_drop(GLFWwindow *handle, int count, const char **paths)
 {
     window *view = glfwGetWindowUserPointer(handle);
-    hot_scene *scene;
     view->dump.events++;
-    if (hot_scene_open_dropped(view->context, *view->scene, view->options.mask, paths, count, view->state, &scene) ==
-        HOT_OK) {
-        set_scene(view, scene);
-        view->live = NULL;
-    } else {
+    if (hot_window_open(view, paths, count) != HOT_OK)
         show_error(view);
-    }
 }
 
 static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer(handle))->redraw = 1; }
@@ -443,6 +438,8 @@ hot_status hot_window_create(hot_context *context, hot_scene **scene, hot_view_s
                      .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
     *made = view;
     snprintf(view->panel.picture, sizeof view->panel.picture, "picture.png");
+    snprintf(view->panel.movie, sizeof view->panel.movie, "movie.png");
+    view->panel.movie_rate = 12;
     snprintf(view->panel.file, sizeof view->panel.file, "view.txt");
     view->panel.width = options->width;
     view->panel.height = options->height;
@@ -457,12 +454,27 @@ hot_status hot_window_create(hot_context *context, hot_scene **scene, hot_view_s
     if (status == HOT_OK) {
         view->cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
         glfwSetCursor(view->handle, view->cursor);
+        hot_window_note(view);
+        hot_recent_load(context, &view->recent);
+        hot_window_note_files(view);
         if (options->opened)
             options->opened(options->user);
     } else {
         hot_window_destroy(made);
     }
     return status;
+}
+
+/* Waits for an event, but notices soon that the context was cancelled: GLFW goes on waiting after a signal. */
+static void wait_for_events(window *view, double seconds)
+{
+    static const double SLICE = 0.02;
+    const double end = glfwGetTime() + seconds;
+    const unsigned long before = view->dump.events;
+    do
+        glfwWaitEventsTimeout(fmin(SLICE, seconds));
+    while (glfwGetTime() < end && view->dump.events == before && !view->redraw && !view->frames &&
+           !glfwWindowShouldClose(view->handle) && !hot_context_cancelled(view->context));
 }
 
 hot_status hot_window_step(hot_window *view, double seconds, int *open)
@@ -477,7 +489,7 @@ hot_status hot_window_step(hot_window *view, double seconds, int *open)
     if (view->redraw || view->frames || !(seconds > 0))
         glfwPollEvents();
     else
-        glfwWaitEventsTimeout(seconds);
+        wait_for_events(view, seconds);
     if (status == HOT_OK)
         status = hot_context_check(view->context, "showing the window"); /* Ctrl-C, SIGTERM */
     if (status != HOT_OK)
@@ -499,6 +511,7 @@ void hot_window_destroy(hot_window **gone)
     if (view->renderer)
         hot_renderer_destroy(&view->renderer);
     hot_overlay_destroy(&view->overlay);
+    hot_recent_free(view->context, &view->recent);
     if (view->cursor)
         glfwDestroyCursor(view->cursor);
     if (view->handle)

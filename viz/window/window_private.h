@@ -7,6 +7,7 @@
 #include "controls.h"
 #include "render/backdrop.h"
 #include "render/render.h"
+#include "scene/history.h"
 #include "window.h"
 #include "window_dump.h"
 
@@ -36,11 +37,23 @@ struct hot_window {
     hot_live *live;         /* NULL: the scene does not change, or other files were dropped on it */
     double take_at;         /* time of the next look at it */
     double drawing;         /* seconds that the last picture took */
+    hot_recent recent;
+    hot_history history;    /* of the state, before each gesture */
     hot_status status;      /* anything but HOT_OK ends the loop */
     hot_window_dump dump;
 };
 
 /* Handles a request of a button of the panel, which shows the result. */
 void hot_window_answer(hot_window *view, hot_controls_request request);
+/* Shows another scene; the old one is destroyed. */
+void hot_window_set_scene(hot_window *view, hot_scene *scene);
+/* Opens other files, as hot_scene_open_dropped. */
+hot_status hot_window_open(hot_window *view, const char **paths, int count);
+/* The files on display become the newest of the recent ones. */
+void hot_window_note_files(hot_window *view);
+/* Notes the state before a gesture changes it. */
+void hot_window_note(hot_window *view);
+/* Goes one step back, or forward again, if there is one. Errors: those of opening layers. */
+hot_status hot_window_undo(hot_window *view, int redo);
 
 #endif

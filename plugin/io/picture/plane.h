@@ -11,7 +11,7 @@ typedef struct hot_png {
     char *bytes;
     size_t size;
 } hot_png;
-void hot_png_free(hot_png *png);
+HOT_API void hot_png_free(hot_png *png);
 
 /* Fibres as sticks over the background (NULL: their amplitudes), as in fibers.png. plane: one of layout->panels; its
  * longer side becomes `most` pixels, or less where voxels would be larger than in fibers.png. */
@@ -34,7 +34,7 @@ HOT_API hot_status hot_png_stream_begin(hot_context *context, FILE *file, int wi
                                         double dpi, hot_png_stream **stream);
 HOT_API hot_status hot_png_stream_rows(hot_png_stream *stream, const unsigned char *pixels, int rows);
 HOT_API hot_status hot_png_stream_end(hot_png_stream **stream, hot_status status);
-FILE *hot_png_begin(hot_context *context, hot_png *png);
-hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status);
+HOT_API FILE *hot_png_begin(hot_context *context, hot_png *png);
+HOT_API hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status);
 
 #endif
