@@ -31,6 +31,8 @@ typedef struct hot_contract_plan {
     const void *a, *b;
     void *c;
     hot_contract_group row, column, sum, item;
+    int exchanged;       /* by hot_contract_plan_finish: A and B, rows and columns */
+    const void *working; /* this operand is the library's memory on the GPU, not the caller's */
     const hot_contract_tuning *tuning;
 } hot_contract_plan;
 
@@ -57,6 +59,12 @@ void hot_group_add(hot_contract_group *group, size_t size, size_t a, size_t b, s
 /* Merges and orders axes, exchanges A and B where that makes the columns of C contiguous, checks that C does not meet
  * itself and that nothing overflows. */
 hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *plan);
+
+/* The groups of a spec (hot_contract_f64); not finished. */
+hot_status hot_contract_plan_spec(hot_context *context, const char *spec, size_t batch, const hot_contract_layout *a,
+                                  const hot_contract_layout *b, const hot_contract_layout *c, hot_contract_plan *plan);
+/* Finishes a plan, checks its operands and runs it on the context's backend. */
+hot_status hot_contract_run(hot_context *context, const hot_contract_options *options, hot_contract_plan *plan);
 
 /* How far an operand extends: values from its first to its last, 0 when there are none. */
 size_t hot_contract_extent(const hot_contract_plan *plan, int operand);

@@ -131,6 +131,24 @@ hot_status contract(F *function, hot_context *context, const hot_contract_option
                });
 }
 
+template <typename T, typename F>
+hot_status complex_contract(F *function, hot_context *context, const hot_contract_options *options, const char *spec,
+                            int conjugate, size_t batch, const T *alpha, const T *a,
+                            const hot_contract_layout *a_layout, const T *b, const hot_contract_layout *b_layout,
+                            const T *beta, T *c, const hot_contract_layout *c_layout)
+{
+    if (direct(context))
+        return function(context, options, spec, conjugate, batch, alpha, a, a_layout, b, b_layout, beta, c, c_layout);
+    return run(context,
+               {in("a", a, 2 * extent(a_layout, batch) * sizeof(T)),
+                in("b", b, 2 * extent(b_layout, batch) * sizeof(T)),
+                out("c", c, 2 * extent(c_layout, batch) * sizeof(T))},
+               [&](void *const *at) {
+                   return function(context, options, spec, conjugate, batch, alpha, (const T *)at[0], a_layout,
+                                   (const T *)at[1], b_layout, beta, (T *)at[2], c_layout);
+               });
+}
+
 size_t power(size_t base, int exponent) { return exponent == 3 ? base * base * base : base * base; }
 
 template <typename T, typename F>
@@ -440,6 +458,19 @@ EIGEN(syev_f32, float, false)
     }
 OF_PRECISION(f64, double)
 OF_PRECISION(f32, float)
+
+#define OF_COMPLEX(SUFFIX, T)                                                                                          \
+    hot_status placed_contract_##SUFFIX(hot_context *context, const hot_contract_options *options, const char *spec,   \
+                                        int conjugate, size_t batch, const T *alpha, const T *a,                       \
+                                        const hot_contract_layout *a_layout, const T *b,                               \
+                                        const hot_contract_layout *b_layout, const T *beta, T *c,                      \
+                                        const hot_contract_layout *c_layout)                                           \
+    {                                                                                                                  \
+        return complex_contract<T>(hot_contract_##SUFFIX, context, options, spec, conjugate, batch, alpha, a,          \
+                                   a_layout, b, b_layout, beta, c, c_layout);                                          \
+    }
+OF_COMPLEX(c128, double)
+OF_COMPLEX(c64, float)
 
 #define OF_CPD(SUFFIX, T)                                                                                              \
     hot_status placed_cpd_##SUFFIX(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k, \

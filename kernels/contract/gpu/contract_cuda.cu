@@ -497,7 +497,9 @@ hot_status contract_there(hot_context *context, const hot_contract_plan *plan)
         bytes[o] = hot_contract_extent(plan, o) * size;
         if (o != HOT_OPERAND_C && !reads_operands(plan))
             continue;
-        status = hot_device_check(context, names[o], operand[o]);
+        const int name = o != HOT_OPERAND_C && plan->exchanged ? 1 - o : o;
+        if (operand[o] != plan->working)
+            status = hot_device_check(context, names[name], operand[o]);
         if (status != HOT_OK || (uintptr_t)operand[o] % 16 == 0)
             continue;
         status = hot_device_alloc(context, bytes[o], &copy[o], "working memory");
@@ -525,6 +527,8 @@ extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer
     const hot_contract_plan *plan = (const hot_contract_plan *)plan_pointer;
     batch_args call;
     hot_batch batch = {};
+    if (plan->working)
+        return contract_there(context, plan);
     if (!as_batch(plan, &call, &batch))
         return hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE ? contract_there(context, plan)
                                                                       : contract_strided(context, plan);

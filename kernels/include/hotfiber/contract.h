@@ -78,6 +78,28 @@ HOT_API hot_status hot_contract_f32(hot_context *context, const hot_contract_opt
                                     const float *b, const hot_contract_layout *b_layout, float beta, float *c,
                                     const hot_contract_layout *c_layout);
 
+/* Which operands of a complex contraction are conjugated: added up. */
+enum { HOT_CONJUGATE_A = 1, HOT_CONJUGATE_B = 2 };
+
+/* hot_contract_f64 for complex numbers (_c64: pairs of floats, _c128: of doubles). Real and imaginary parts stand in
+ * turn; sizes and strides count complex values.
+ *
+ * conjugate     0, HOT_CONJUGATE_A, HOT_CONJUGATE_B or both.
+ * alpha, beta   real and imaginary part.
+ *
+ * Working memory: twice the size of B, or of A if C's rows are contiguous rather than its columns; of one item if that
+ * operand's batch stride is 0. All else is as in hot_contract_f64. */
+HOT_API hot_status hot_contract_c128(hot_context *context, const hot_contract_options *options, const char *spec,
+                                     int conjugate, size_t batch, const double alpha[2], const double *a,
+                                     const hot_contract_layout *a_layout, const double *b,
+                                     const hot_contract_layout *b_layout, const double beta[2], double *c,
+                                     const hot_contract_layout *c_layout);
+HOT_API hot_status hot_contract_c64(hot_context *context, const hot_contract_options *options, const char *spec,
+                                    int conjugate, size_t batch, const float alpha[2], const float *a,
+                                    const hot_contract_layout *a_layout, const float *b,
+                                    const hot_contract_layout *b_layout, const float beta[2], float *c,
+                                    const hot_contract_layout *c_layout);
+
 /* Writes the layout of the result of a spec for operands with layouts a and b: dense, first axis fastest. Errors:
  * HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_contract_layout *a,

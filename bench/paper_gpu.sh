@@ -1,0 +1,33 @@
+#!/bin/sh
+# The five papers on a GPU: builds the kernels and bench_paper, measures with all peers that python3 has, and writes
+# OUT/paper_gpu.json, OUT/paper_cpu_host.json, OUT/tables.txt and OUT/log.txt.
+#
+#     sh bench/paper_gpu.sh OUT [BUILD]        # default BUILD: build-paper, kept for the next call
+#
+# Needs nvcc, CMake and Ninja; no Teem. Peers: PyTorch, CuPy, NumPy, SciPy, and TensorLy if python3 finds it. To carry
+# TensorLy to a machine without a network:
+#     python3 -m pip download --no-deps -d .whl tensorly        # here
+#     python3 -m pip install --no-index --no-deps --target /tmp/site .whl/*.whl && export PYTHONPATH=/tmp/site   # there
+set -eu
+out=${1:?"usage: paper_gpu.sh OUT [BUILD]"}
+build=${2:-build-paper}
+source=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$out"
+{
+    date
+    nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+    cmake -G Ninja -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DHOTFIBER_KERNELS_ONLY=ON -DHOTFIBER_CUDA=AUTO \
+        -DHOTFIBER_TESTS=OFF
+    ninja -C "$build" bench_paper
+    date
+} >"$out/log.txt" 2>&1 || { tail -40 "$out/log.txt"; exit 1; }
+status=0
+timeout 200 "$build/bin/bench_paper" cuda .05 >"$out/paper_gpu.json" 2>>"$out/log.txt" || status=$?
+date >>"$out/log.txt"
+python3 "$source/bench/paper_tables.py" --print "$out/paper_gpu.json" >"$out/tables.txt" 2>>"$out/log.txt" || status=$?
+cat "$out/tables.txt"
+# The same sizes on the host's processor; may be cut off.
+timeout 60 "$build/bin/bench_paper" cpu .05 none >"$out/paper_cpu_host.json" 2>>"$out/log.txt" || true
+date >>"$out/log.txt"
+tail -15 "$out/log.txt"
+exit "$status"
