@@ -22,12 +22,13 @@ mkdir -p "$out"
     date
 } >"$out/log.txt" 2>&1 || { tail -40 "$out/log.txt"; exit 1; }
 status=0
-timeout 200 "$build/bin/bench_paper" cuda .05 >"$out/paper_gpu.json" 2>>"$out/log.txt" || status=$?
+export PAPER_PEER_SECONDS="${PAPER_PEER_SECONDS:-100}"
+timeout 240 "$build/bin/bench_paper" cuda .05 >"$out/paper_gpu.json" 2>>"$out/log.txt" || status=$?
 date >>"$out/log.txt"
 python3 "$source/bench/paper_tables.py" --print "$out/paper_gpu.json" >"$out/tables.txt" 2>>"$out/log.txt" || status=$?
 cat "$out/tables.txt"
 # The same sizes on the host's processor; may be cut off.
-timeout 60 "$build/bin/bench_paper" cpu .05 none >"$out/paper_cpu_host.json" 2>>"$out/log.txt" || true
+timeout 45 "$build/bin/bench_paper" cpu .05 none >"$out/paper_cpu_host.json" 2>>"$out/log.txt" || true
 date >>"$out/log.txt"
 tail -15 "$out/log.txt"
 exit "$status"

@@ -3,6 +3,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/device_memory.h"
 #include "common/entry.h"
 #include "common/options.h"
 #include "contract_plan.h"
@@ -18,9 +19,16 @@ hot_status hot_contract_run(hot_context *context, const hot_contract_options *gi
         return status;
     plan->tuning = options.tuning;
     const int has_a = plan->a != NULL; /* a plan may exchange the two */
+    const size_t listed = plan->item.total;
     status = hot_contract_plan_finish(context, plan);
+    if (plan->list[HOT_OPERAND_C])
+        plan->item.total = listed; /* without an axis */
     if (status != HOT_OK || plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return status;
+    if (plan->list[HOT_OPERAND_C]) /* host arrays that lie anywhere are not worth a copy to a GPU */
+        return hot_context_memory(context, NULL) == HOT_MEMORY_HOST && hot_context_device(context) == HOT_DEVICE_AUTO
+            ? hot_contract_cpu(context, plan)
+            : hot_backend_run(context, &backends, plan);
     if ((!plan->a || !plan->b) && plan->sum.total && plan->alpha != 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, has_a ? "b" : "a", "operand %c is NULL",
                                           has_a ? 'B' : 'A');

@@ -25,8 +25,27 @@ typedef struct hot_complex_args {
     void *expanded;
 } hot_complex_args;
 
+/* Products that are not fused with a sum, so that host and GPU give the same bits. */
+HOT_FN double hot_times_f64(double x, double y)
+{
+#if defined(__CUDA_ARCH__)
+    return __dmul_rn(x, y);
+#else
+    return x * y;
+#endif
+}
+
+HOT_FN float hot_times_f32(float x, float y)
+{
+#if defined(__CUDA_ARCH__)
+    return __fmul_rn(x, y);
+#else
+    return x * y;
+#endif
+}
+
 /* Writes the four values of element `index` of B, counted by column, sum, item. */
-#define HOT_COMPLEX_EXPAND(NAME, T)                                                                       \
+#define HOT_COMPLEX_EXPAND(NAME, T, TIMES)                                                                       \
     HOT_FN void NAME(const hot_complex_args *args, size_t index)                                          \
     {                                                                                                     \
         const size_t column = index % args->column.total, rest = index / args->column.total,              \
@@ -38,16 +57,17 @@ typedef struct hot_complex_args {
         T *const out = (T *)args->expanded + 4 * rest * args->column.total + 2 * column;                  \
         const T x = b[0], y = args->conjugate & HOT_CONJUGATE_B ? -b[1] : b[1];                           \
         const T u = (T)args->alpha[0], v = (T)args->alpha[1];                                             \
-        const T re = v == 0 ? u * x : u * x - v * y, im = v == 0 ? u * y : u * y + v * x;                 \
+        const T re = v == 0 ? TIMES(u, x) : TIMES(u, x) - TIMES(v, y),                                      \
+                im = v == 0 ? TIMES(u, y) : TIMES(u, y) + TIMES(v, x);                                      \
         const int turned = (args->conjugate & HOT_CONJUGATE_A) != 0;                                      \
         out[0] = re, out[1] = im;                                                                         \
         out[2 * args->column.total] = turned ? im : -im, out[2 * args->column.total + 1] = turned ? -re : re; \
     }
-HOT_COMPLEX_EXPAND(hot_complex_expand_f64, double)
-HOT_COMPLEX_EXPAND(hot_complex_expand_f32, float)
+HOT_COMPLEX_EXPAND(hot_complex_expand_f64, double, hot_times_f64)
+HOT_COMPLEX_EXPAND(hot_complex_expand_f32, float, hot_times_f32)
 
 /* Element `index` of C, counted by column, row, item of a finished complex plan, times beta. */
-#define HOT_COMPLEX_SCALE(NAME, T)                                                                        \
+#define HOT_COMPLEX_SCALE(NAME, T, TIMES)                                                                        \
     HOT_FN void NAME(const hot_contract_plan *plan, const double beta[2], size_t index)                   \
     {                                                                                                     \
         const size_t column = index % plan->column.total, rest = index / plan->column.total;              \
@@ -56,10 +76,10 @@ HOT_COMPLEX_EXPAND(hot_complex_expand_f32, float)
                  hot_group_offset(&plan->row, HOT_OPERAND_C, rest % plan->row.total) +                    \
                  hot_group_offset(&plan->item, HOT_OPERAND_C, rest / plan->row.total));                   \
         const T x = c[0], y = c[1], u = (T)beta[0], v = (T)beta[1];                                       \
-        c[0] = u * x - v * y, c[1] = u * y + v * x;                                                       \
+        c[0] = TIMES(u, x) - TIMES(v, y), c[1] = TIMES(u, y) + TIMES(v, x);                                 \
     }
-HOT_COMPLEX_SCALE(hot_complex_scale_f64, double)
-HOT_COMPLEX_SCALE(hot_complex_scale_f32, float)
+HOT_COMPLEX_SCALE(hot_complex_scale_f64, double, hot_times_f64)
+HOT_COMPLEX_SCALE(hot_complex_scale_f32, float, hot_times_f32)
 
 /* The same for all elements of arrays in the GPU's memory, on the context's stream; name: of B, for messages. *expanded
  * is the caller's to release (hot_device_release). */

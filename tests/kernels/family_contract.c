@@ -9,6 +9,10 @@
 #include "bench/kernels/contract_measure.h"
 #include <hotfiber/contract.h>
 
+/* contract_lists.c */
+void check_contract_lists(check_run *run, int f64);
+void check_contract_three(check_run *run);
+
 enum { MAX_LETTERS = 12 };
 
 /* One problem: operands A, B and C with a letter, a size and a stride per axis. */
@@ -424,8 +428,10 @@ static void check(check_run *run)
         check_rectangles(run, f64);
         check_specs(run, f64);
         check_complex(run, f64);
+        check_contract_lists(run, f64);
     }
     check_wrong(run);
+    check_contract_three(run);
 }
 
 /* ---- Benchmarks -------------------------------------------------------------------------------------------------- */
