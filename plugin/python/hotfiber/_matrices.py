@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address, choice, count, host, options, outputs, overlaps, real, struct
+from ._cpd import decompose
 from ._gpu import There, is_there
-from ._library import Context, lib
+from ._library import ArgumentError, Context, lib
 from ._types import Arithmetic, Progress, Start, Uplo
 
 
@@ -206,10 +207,18 @@ class CpdFactors(NamedTuple):
     c: np.ndarray  #: (K, rank)
 
 
+class CpdFactors4(NamedTuple):
+    """The four factors of an array with four axes."""
+    a: np.ndarray  #: (I, rank)
+    b: np.ndarray  #: (J, rank)
+    c: np.ndarray  #: (K, rank)
+    d: np.ndarray  #: (L, rank)
+
+
 class Cpd(NamedTuple):
     """A CP decomposition, X_ijk ~ sum over r of weights_r a_ir b_jr c_kr."""
     weights: np.ndarray  #: (rank,) at least 0, descending
-    factors: CpdFactors  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
+    factors: CpdFactors  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length; of four axes a CpdFactors4
     fit: float  #: 1 - ||X - approximation|| / ||X||
     iterations: int  #: how many there were
     converged: bool  #: stopped by the tolerance
@@ -224,18 +233,19 @@ class Cpd(NamedTuple):
 _ARITHMETIC = {"full": c.HOT_CPD_FULL, "tf32": c.HOT_CPD_TF32, "split": c.HOT_CPD_SPLIT}
 
 
-def _third_order(x):
+def _of_order(x, orders):
     x = host("x", x)
     if x.dtype.kind not in "fiub":
         raise TypeError(f"x: an array of real numbers is needed, not of {x.dtype}")
-    if x.ndim != 3:
-        raise ValueError(f"x: three axes are needed, not {x.ndim}")
+    if x.ndim not in orders:
+        raise ValueError(f"x: {' or '.join(('three', 'four')[order - 3] for order in orders)} axes are needed, "
+                         f"not {x.ndim}")
     return np.asfortranarray(x, np.float32 if x.dtype == np.float32 else np.float64)
 
 
 def _factors(factors, shape, rank, kind):
-    if len(factors) != 3:
-        raise ValueError(f"factors: three are needed, not {len(factors)}")
+    if len(factors) != len(shape):
+        raise ValueError(f"factors: {('three', 'four')[len(shape) - 3]} are needed, not {len(factors)}")
     made = []
     for factor, length in zip(factors, shape):
         factor = np.array(factor, kind, order="F")  # a copy: the argument is not changed
@@ -247,14 +257,17 @@ def _factors(factors, shape, rank, kind):
 
 def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
         start: Start = "random", non_negative: bool = False, arithmetic: Arithmetic = "full",
-        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Cpd:
-    """Decomposes an array with three axes into `rank` rank-1 terms, by alternating least squares.
+        missing: bool = False, device: str = "auto", threads: int = 0, seed: int = 0,
+        progress: Progress = None) -> Cpd:
+    """Decomposes an array with three or four axes into `rank` rank-1 terms, by alternating least squares.
 
-    x: (I, J, K), any real type, finite; computed in float32 where it is float32, else in float64.
+    x: (I, J, K) or (I, J, K, L), any real type, finite; computed in float32 where it is float32, else in float64.
     rank: at least 1.
     iterations: at most so many; 0 = 500. tolerance: stop when the fit changes by less; 0 = 1e-10, float32 1e-6.
     start: "random" (by seed), "hosvd", three factors, another Cpd or a CPTensor of TensorLy.
     non_negative: all factors >= 0.
+    missing: NaN are missing values; the terms and the fit are of the others (weighted least squares). The work grows
+        with the square of rank.
     arithmetic: "full"; for float32 on a GPU also "tf32" and "split" (tensor cores, 11 and 22 bits).
     device, threads, seed, progress: see `sshopm`.
 
@@ -264,7 +277,7 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     >>> result.weights.round(6), result.fit > 1 - 1e-9
     (array([10.]), True)
     """
-    x = _third_order(x)
+    x = _of_order(x, (3, 4))
     rank, kind = count("rank", rank, 1, 2**31 - 1), x.dtype
     chosen = struct(c.hot_cpd_options, rank=rank, iterations=iterations,
                     tolerance=c.HOT_ZERO if isinstance(tolerance, (int, float)) and tolerance < 0 else tolerance,
@@ -277,12 +290,34 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
         factors = _factors(getattr(start, "factors", start), x.shape, rank, kind)
         if getattr(start, "weights", None) is not None:
             factors[0] *= np.asarray(start.weights, kind)
+    if x.ndim == 4 or (missing and np.isnan(x).any()):
+        return _cpd_any(x, rank, factors, chosen, missing, device, threads, seed, progress, arithmetic)
     weights, report = np.empty(rank, kind), c.hot_cpd_report()
     function = lib.hot_cpd_f32 if kind == np.float32 else lib.hot_cpd_f64
     with Context(device, threads, seed, progress) as context:
         context.check(function(context.handle, ctypes.byref(chosen), *x.shape, address(x), address(weights),
                                *(address(factor) for factor in factors), ctypes.byref(report)))
     return Cpd(weights, CpdFactors(*factors), report.fit, report.iterations, bool(report.converged), report.congruence)
+
+
+def _cpd_any(x, rank, factors, chosen, missing, device, threads, seed, progress, arithmetic):
+    """Four axes, or missing values."""
+    if chosen.iterations < 0:
+        raise ArgumentError(f"iterations: at least 1 is needed (0: 500), not {chosen.iterations}")
+    iterations, tolerance = chosen.iterations or 500, chosen.tolerance
+    if not tolerance:
+        tolerance = 1e-6 if x.dtype == np.float32 else 1e-10
+    given = chosen.start == c.HOT_CPD_GIVEN
+    how = {"device": device, "threads": threads, "arithmetic": arithmetic}
+
+    def step(done):
+        if progress:
+            progress("cpd", done / iterations)
+    made = decompose(x, rank, missing, factors if given else None,
+                     "hosvd" if chosen.start == c.HOT_CPD_HOSVD else "random", iterations, tolerance,
+                     bool(chosen.non_negative), seed, mttkrp, how, step)
+    kind = CpdFactors4 if x.ndim == 4 else CpdFactors
+    return Cpd(made[0], kind(*made[1]), *made[2:])  # type: ignore[call-arg]
 
 
 def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arithmetic: Arithmetic = "full",
@@ -301,7 +336,7 @@ def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arit
     >>> hotfiber.mttkrp(x, [None, ones, ones], 0).ravel()
     array([ 6., 22.])
     """
-    x = _third_order(x)
+    x = _of_order(x, (3,))
     mode, rank, given, made = _mttkrp_arrays(x.shape, x.dtype, factors, mode)
     with Context(device, threads, seed, progress) as context:
         pointers = [address(one) for one in given]
@@ -354,7 +389,7 @@ class MttkrpTensor:
     def __init__(self, x: ArrayLike, *, arithmetic: Arithmetic = "full", device: str = "auto",
                  threads: int = 0) -> None:
         self._tensor = ctypes.c_void_p()
-        x = _third_order(x)
+        x = _of_order(x, (3,))
         self.shape: tuple[int, ...] = x.shape  #: (I, J, K)
         self.dtype: np.dtype = x.dtype  #: float32 or float64
         self._how = device, threads
