@@ -1,4 +1,4 @@
-// FindFiberDirections: diffusion-weighted data in, a field of 3-vectors per fibre and diffusion tensors out, by hotfiber.
+// FindFiberDirections: diffusion-weighted data in; a field of 3-vectors per fibre and diffusion tensors out.
 //
 // In:  DWI         what ReadNrrd makes of an NRRD with the NA-MIC keys (modality, DWMRI_b-value, DWMRI_gradient_NNNN)
 // Out: Fiber1..3   3 x i x j x k floats for ConvertNrrdToField: world vectors, as long as the fibre is strong, 0 where
