@@ -3,6 +3,7 @@
     bench/paper_tables.py                          # bench/results/paper_cpu.json and paper_gpu.json into the page
     bench/paper_tables.py --check                  # ends with 1 if the page or a plot is not what they give
     bench/paper_tables.py --print FILE.json        # the tables of one measurement
+    bench/paper_tables.py --merge OUT.json PART.json ...    # one measurement of parts; unreadable ones are named
 
 A table stands between the comments `<!-- rows: PAPER -->` and `<!-- end -->`; plots are docs/static/paper_PAPER.svg.
 Needs Python alone."""
@@ -201,7 +202,32 @@ def load(path):
         return json.load(file)
 
 
+def merge(target, paths):
+    """The rows of all parts that can be read; 1 if one cannot."""
+    made, failed = None, 0
+    for path in sorted(paths, key=lambda one: [name in one for name in PAPERS], reverse=True):
+        try:
+            part = load(path)
+        except ValueError as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            failed = 1
+            continue
+        if made is None:
+            made = part
+        else:
+            made["rows"] += part["rows"]
+    if made is None:
+        sys.exit("no part can be read")
+    with open(target, "w", encoding="utf-8") as file:
+        rows = ",\n".join("    " + json.dumps(row) for row in made.pop("rows"))
+        head = json.dumps(made, indent=2)
+        file.write(head[:-2] + ',\n  "rows": [\n' + rows + "\n  ]\n}\n")
+    return failed
+
+
 def main(arguments):
+    if arguments[:1] == ["--merge"]:
+        return merge(arguments[1], arguments[2:])
     if arguments[:1] == ["--print"]:
         measured = load(arguments[1])
         for paper in PAPERS:

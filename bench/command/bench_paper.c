@@ -25,9 +25,18 @@ enum { PEERS = sizeof peers / sizeof peers[0], C_PEERS = 4 };
 static const char *const papers[] = {"Ballard", "Cosnuau", "Lessig", "Abdelfattah", "Liu"};
 enum { PAPERS = sizeof papers / sizeof papers[0] };
 
+static int is_peer(const bench_options *options, const char *name)
+{
+    return options->peer && strcmp(options->peer, name) == 0;
+}
+
 int paper_wants(const bench_options *options, const char *peer)
 {
-    return !options->peer || strcmp(options->peer, "all") == 0 || strcmp(options->peer, peer) == 0;
+    int number = 0;
+    while (number < PEERS && strcmp(peers[number], peer) != 0)
+        number++;
+    return !options->peer || is_peer(options, "all") || is_peer(options, peer) ||
+        is_peer(options, number < C_PEERS ? "compiled" : "python");
 }
 
 /* --algorithm: the cases of one paper. */
@@ -286,13 +295,15 @@ static hot_status check_options(hot_context *context, const bench_options *optio
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "--algorithm %s is no paper: Ballard, Cosnuau, Lessig, Abdelfattah and Liu are",
                                 options->algorithm);
-    known = !options->peer || strcmp(options->peer, "all") == 0 || strcmp(options->peer, "none") == 0;
+    known = !options->peer || is_peer(options, "all") || is_peer(options, "none") || is_peer(options, "compiled") ||
+        is_peer(options, "python");
     for (int i = 0; i < PEERS && !known; i++)
         known = strcmp(options->peer, peers[i]) == 0;
     return known ? HOT_OK
                  : hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "--peer %s is not known here: all, none, paper, cusolver, cublas, bisection, "
-                                    "numpy, scipy, torch, cupy and tensorly are", options->peer);
+                                    "--peer %s is not known here: all, none, compiled (paper, cusolver, cublas, "
+                                    "bisection), python (numpy, scipy, torch, cupy, tensorly) and each of these are",
+                                    options->peer);
 }
 
 static int wants_python(const bench_options *options)
@@ -309,7 +320,7 @@ static hot_status device_rows(hot_context *context, const bench_options *options
     hot_status status = machine_row(context, report, device);
     for (size_t i = 0; i < paper_case_count && status == HOT_OK; i++) {
         const paper_case *c = &paper_cases[i];
-        if (!is_wanted(options, c, device))
+        if (!is_wanted(options, c, device) || is_peer(options, "python")) /* those alone */
             continue;
         if (device == PAPER_GPU) {
             status = paper_gpu_rows(context, options, report, c);

@@ -1,8 +1,8 @@
 /* hotfiber-bench paper for a build of the kernels alone, without the command (bench/paper_gpu.sh):
  *
- *     bench_paper [cpu|cuda] [SECONDS] [PEER]
+ *     bench_paper [cpu|cuda] [SECONDS] [PEER] [PAPER]
  *
- * prints the JSON of `hotfiber bench paper --json --device ... --seconds ... --peer ...`. */
+ * prints the JSON of `hotfiber bench paper --json --device ... --seconds ... --peer ... --algorithm ...`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     HOT_ENTRY(NULL);
     const int gpu = argc > 1 && strcmp(argv[1], "cuda") == 0;
     const bench_options options = {.seconds = argc > 2 && atof(argv[2]) > 0 ? atof(argv[2]) : 1,
-                                   .peer = argc > 3 ? argv[3] : NULL};
+                                   .peer = argc > 3 ? argv[3] : NULL, .algorithm = argc > 4 ? argv[4] : NULL};
     const hot_context_options how = {.size = sizeof how, .device = gpu ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU};
     hot_context *context = NULL;
     bench_report *report = calloc(1, sizeof *report);

@@ -51,6 +51,21 @@ check(all("tensorly" in row["missing"] for row in absent), f"why there is no Ten
 done = subprocess.run([sys.executable, TABLES, "--check"], capture_output=True, text=True)
 check(done.returncode == 0, f"docs/papers.md and its plots: {done.stdout}{done.stderr}")
 
+# Parts become one measurement; a broken one is named and costs its own rows.
+parts = [paper("--algorithm", name, "--peer", peer) for name, peer in (("Ballard", "compiled"), ("Lessig", "python"))]
+check(all("cpu" not in row["backend"] or row["name"] == "this machine" for row in parts[1]["rows"]),
+      "--peer python alone has no rows of ours")
+for name, text in (("Lessig", json.dumps(parts[1])), ("Ballard", json.dumps(parts[0])), ("Liu", '{"rows": [')):
+    with open(name + ".json", "w", encoding="utf-8") as file:
+        file.write(text)
+done = subprocess.run([sys.executable, TABLES, "--merge", "all.json", "Lessig.json", "Liu.json", "Ballard.json"],
+                      capture_output=True, text=True)
+check(done.returncode == 1 and "Liu.json" in done.stderr, f"a broken part: {done.returncode}, {done.stderr}")
+with open("all.json", encoding="utf-8") as file:
+    merged = json.load(file)
+check(merged["rows"] == parts[0]["rows"] + parts[1]["rows"] and merged["machine"] == parts[0]["machine"],
+      "the parts in the papers' order")
+
 # The arithmetic of a table, with figures that can be checked by hand.
 made = {"machine": {"processor": "x", "gpu": "G", "cores": 1, "threads": 1}, "date": "2026-11-28", "version": "0",
         "rows": [{"name": "this machine", "backend": "cuda", "FP64, TFLOP/s": 51.5},
