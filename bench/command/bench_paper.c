@@ -240,6 +240,7 @@ static hot_status python_rows(hot_context *context, const bench_options *options
 {
     static const char *const kinds[] = {"sshopm", "heev", "tridiag", "products", "action", "assembly", "mttkrp", "cp"};
     const int threads = hot_context_threads(context);
+    const char *const peer = options->peer && !is_peer(options, "python") ? options->peer : "all";
     const size_t room = bench_paper_script_size + 512 + 200 * paper_case_count;
     char *command = hot_context_alloc(context, room, 1), line[512];
     if (!command)
@@ -247,7 +248,7 @@ static hot_status python_rows(hot_context *context, const bench_options *options
     size_t used = (size_t)snprintf(
         command, room, "OPENBLAS_NUM_THREADS=%d OMP_NUM_THREADS=%d MKL_NUM_THREADS=%d python3 - %s %g %s", threads,
         threads, threads, device == PAPER_GPU ? "cuda" : "cpu",
-        device == PAPER_GPU && options->seconds > .1 ? .1 : options->seconds, options->peer ? options->peer : "all");
+        device == PAPER_GPU && options->seconds > .1 ? .1 : options->seconds, peer);
     for (size_t i = 0; i < paper_case_count; i++) {
         const paper_case *c = &paper_cases[i];
         if (is_wanted(options, c, device))

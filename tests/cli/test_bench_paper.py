@@ -55,6 +55,7 @@ check(done.returncode == 0, f"docs/papers.md and its plots: {done.stdout}{done.s
 parts = [paper("--algorithm", name, "--peer", peer) for name, peer in (("Ballard", "compiled"), ("Lessig", "python"))]
 check(all("cpu" not in row["backend"] or row["name"] == "this machine" for row in parts[1]["rows"]),
       "--peer python alone has no rows of ours")
+check(any(row["backend"].startswith("scipy") for row in parts[1]["rows"]), f"but those of Python: {parts[1]}")
 for name, text in (("Lessig", json.dumps(parts[1])), ("Ballard", json.dumps(parts[0])), ("Liu", '{"rows": [')):
     with open(name + ".json", "w", encoding="utf-8") as file:
         file.write(text)
