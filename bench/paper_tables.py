@@ -1,9 +1,9 @@
 """The tables and plots of docs/papers.md, from what `hotfiber bench paper --json` printed.
 
-    bench/paper_tables.py                          # bench/results/paper_cpu.json and paper_gpu.json into the page
-    bench/paper_tables.py --check                  # ends with 1 if the page or a plot is not what they give
-    bench/paper_tables.py --print FILE.json        # the tables of one measurement
-    bench/paper_tables.py --merge OUT.json PART.json ...    # one measurement of parts; unreadable ones are named
+    python3 bench/paper_tables.py                  # bench/results/paper_cpu.json and paper_gpu.json into the page
+    python3 bench/paper_tables.py --check          # ends with 1 if the page or a plot is not what they give
+    python3 bench/paper_tables.py --print FILE.json # the tables of one measurement
+    python3 bench/paper_tables.py --merge OUT.json PART.json ... # one measurement of parts; unreadable ones are named
 
 A table stands between the comments `<!-- rows: PAPER -->` and `<!-- end -->`; plots are docs/static/paper_PAPER.svg.
 Needs Python alone."""
@@ -120,7 +120,7 @@ def curves(measured, paper):
                 if at.groupdict().get("paper") and label != "paper":
                     continue
                 if row.get(key) and not (label == "floor" and not ours(row)):
-                    found.setdefault(label, {})[x] = row[key]
+                    found.setdefault(label, {}).setdefault(x, row[key])  # of several rows the first
     return {label: sorted(points.items()) for label, points in found.items()}
 
 
