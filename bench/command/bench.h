@@ -34,12 +34,12 @@ typedef struct bench_options {
     size_t starts;      /* --starts */
 } bench_options;
 
-enum { BENCH_NOTES = 8 };
+enum { BENCH_NOTES = 10 };
 
 /* One line of the table. Fields that a benchmark does not know stay 0. */
 typedef struct bench_row {
-    char name[64];         /* "order 4, 128 starts, exact" */
-    char backend[24];      /* "cpu", "cpu avx512", "cuda", or the name of another program */
+    char name[80];         /* "order 4, 128 starts, exact" */
+    char backend[48];      /* "cpu", "cpu avx512", "cuda", or the name of another program */
     double seconds;        /* median of `repeats` */
     double fastest, slowest;
     int repeats;
@@ -49,6 +49,9 @@ typedef struct bench_row {
     double peak;           /* flop/s of the machine at this (bench_peak_*): percent of peak is shown */
     double floor;          /* seconds that no implementation can beat on this machine, by bandwidth or arithmetic */
     /* Further figures: agreement, residual, ratio to the peer ... */
+    double paper_seconds;  /* what a paper states for the same, and what it measured with */
+    const char *paper_card;
+    char missing[120];     /* why there is no figure: "no module named cupy" */
     int notes;
     struct { char name[40]; double value; } note[BENCH_NOTES];
 } bench_row;

@@ -3,6 +3,7 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/device_memory.h"
 #include "common/entry.h"
 #include "common/options.h"
 #include "contract_plan.h"
@@ -10,7 +11,7 @@
 static const hot_backends backends = {"contract", hot_contract_ref, hot_contract_cpu,
                                       HOT_CUDA_BACKEND(hot_contract_cuda), 1};
 
-static hot_status run(hot_context *context, const hot_contract_options *given, hot_contract_plan *plan)
+hot_status hot_contract_run(hot_context *context, const hot_contract_options *given, hot_contract_plan *plan)
 {
     hot_contract_options options = {.size = sizeof options};
     hot_status status = hot_options_read(context, "hot_contract_options", given, &options);
@@ -18,9 +19,16 @@ static hot_status run(hot_context *context, const hot_contract_options *given, h
         return status;
     plan->tuning = options.tuning;
     const int has_a = plan->a != NULL; /* a plan may exchange the two */
+    const size_t listed = plan->item.total;
     status = hot_contract_plan_finish(context, plan);
+    if (plan->list[HOT_OPERAND_C])
+        plan->item.total = listed; /* without an axis */
     if (status != HOT_OK || plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return status;
+    if (plan->list[HOT_OPERAND_C]) /* host arrays that lie anywhere are not worth a copy to a GPU */
+        return hot_context_memory(context, NULL) == HOT_MEMORY_HOST && hot_context_device(context) == HOT_DEVICE_AUTO
+            ? hot_contract_cpu(context, plan)
+            : hot_backend_run(context, &backends, plan);
     if ((!plan->a || !plan->b) && plan->sum.total && plan->alpha != 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, has_a ? "b" : "a", "operand %c is NULL",
                                           has_a ? 'B' : 'A');
@@ -41,7 +49,7 @@ static hot_status run_matrices(hot_context *context, const hot_contract_options 
     hot_group_add(&plan->column, n, 0, b[1], c[1]);
     hot_group_add(&plan->sum, k, a[1], b[0], 0);
     hot_group_add(&plan->item, batch, a[2], b[2], c[2]);
-    return run(context, options, plan);
+    return hot_contract_run(context, options, plan);
 }
 
 hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m, size_t n,
@@ -169,9 +177,8 @@ static hot_status place_letter(hot_context *context, const char *spec, const spe
     return HOT_OK;
 }
 
-static hot_status run_spec(hot_context *context, const hot_contract_options *options, const char *spec, size_t batch,
-                           const hot_contract_layout *a, const hot_contract_layout *b, const hot_contract_layout *c,
-                           hot_contract_plan *plan)
+hot_status hot_contract_plan_spec(hot_context *context, const char *spec, size_t batch, const hot_contract_layout *a,
+                                  const hot_contract_layout *b, const hot_contract_layout *c, hot_contract_plan *plan)
 {
     const hot_contract_layout *const layouts[3] = {a, b, c};
     spec_letters letters;
@@ -191,7 +198,15 @@ static hot_status run_spec(hot_context *context, const hot_contract_options *opt
     if (status != HOT_OK)
         return status;
     hot_group_add(&plan->item, batch, a->batch, b->batch, c->batch);
-    return run(context, options, plan);
+    return HOT_OK;
+}
+
+static hot_status run_spec(hot_context *context, const hot_contract_options *options, const char *spec, size_t batch,
+                           const hot_contract_layout *a, const hot_contract_layout *b, const hot_contract_layout *c,
+                           hot_contract_plan *plan)
+{
+    const hot_status status = hot_contract_plan_spec(context, spec, batch, a, b, c, plan);
+    return status == HOT_OK ? hot_contract_run(context, options, plan) : status;
 }
 
 hot_status hot_contract_f64(hot_context *context, const hot_contract_options *options, const char *spec, size_t batch,

@@ -104,6 +104,10 @@ static void exchange(hot_contract_plan *plan)
     plan->column = row;
     plan->a = plan->b;
     plan->b = a;
+    const void *const *const list = plan->list[HOT_OPERAND_A];
+    plan->list[HOT_OPERAND_A] = plan->list[HOT_OPERAND_B];
+    plan->list[HOT_OPERAND_B] = list;
+    plan->exchanged = !plan->exchanged;
     hot_contract_group *groups[4] = {&plan->row, &plan->column, &plan->sum, &plan->item};
     for (int g = 0; g < 4; g++)
         for (int x = 0; x < groups[g]->axes; x++)

@@ -30,7 +30,10 @@ typedef struct hot_contract_plan {
     double alpha, beta;
     const void *a, *b;
     void *c;
+    const void *const *list[3]; /* the address of each item of A, B and C; NULL: a, b and c with the group `item` */
     hot_contract_group row, column, sum, item;
+    int exchanged;       /* by hot_contract_plan_finish: A and B, rows and columns */
+    const void *working; /* this operand is the library's memory on the GPU, not the caller's */
     const hot_contract_tuning *tuning;
 } hot_contract_plan;
 
@@ -51,12 +54,26 @@ HOT_FN size_t hot_group_stride(const hot_contract_group *group, int operand)
     return group->axes ? group->stride[operand][0] : 0;
 }
 
+/* Where an item of an operand begins. bytes: of a value. */
+HOT_FN const char *hot_contract_item(const hot_contract_plan *plan, int operand, size_t item, size_t bytes)
+{
+    const void *const base = operand == HOT_OPERAND_A ? plan->a : operand == HOT_OPERAND_B ? plan->b : plan->c;
+    return plan->list[operand] ? (const char *)plan->list[operand][item]
+                               : (const char *)base + hot_group_offset(&plan->item, operand, item) * bytes;
+}
+
 /* Adds an axis (fields `total` and order are set by finish). */
 void hot_group_add(hot_contract_group *group, size_t size, size_t a, size_t b, size_t c);
 
 /* Merges and orders axes, exchanges A and B where that makes the columns of C contiguous, checks that C does not meet
  * itself and that nothing overflows. */
 hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *plan);
+
+/* The groups of a spec (hot_contract_f64); not finished. */
+hot_status hot_contract_plan_spec(hot_context *context, const char *spec, size_t batch, const hot_contract_layout *a,
+                                  const hot_contract_layout *b, const hot_contract_layout *c, hot_contract_plan *plan);
+/* Finishes a plan, checks its operands and runs it on the context's backend. With lists item.total is their length. */
+hot_status hot_contract_run(hot_context *context, const hot_contract_options *options, hot_contract_plan *plan);
 
 /* How far an operand extends: values from its first to its last, 0 when there are none. */
 size_t hot_contract_extent(const hot_contract_plan *plan, int operand);

@@ -17,14 +17,12 @@
 
 #include "cpd/cpd_args.h"
 
+using device::direct;
+using device::in;
+using device::out;
 using device::run;
 
 namespace {
-
-bool direct(const hot_context *context) { return hot_context_memory(context, NULL) == HOT_MEMORY_HOST; }
-
-device_array in(const char *name, const void *host, size_t bytes) { return {name, (void *)host, bytes, false}; }
-device_array out(const char *name, void *host, size_t bytes) { return {name, host, bytes, true}; }
 
 /* Values from the first to the last of `count` rows. */
 size_t rows(size_t count, size_t stride, size_t row) { return count ? (count - 1) * stride + row : 0; }
@@ -79,56 +77,6 @@ hot_status tridiag(F *function, hot_context *context, const hot_tridiag_options 
                                    width, (int64_t *)at[3]);
                },
                !options || options->absolute == 0);
-}
-
-size_t extent(size_t rows, size_t columns, size_t batch, const size_t stride[3])
-{
-    return rows && columns && batch ? (rows - 1) * stride[0] + (columns - 1) * stride[1] + (batch - 1) * stride[2] + 1
-                                    : 0;
-}
-
-size_t extent(const hot_contract_layout *layout, size_t batch)
-{
-    size_t last = batch ? (batch - 1) * layout->batch : 0;
-    int empty = batch == 0;
-    for (int axis = 0; axis < layout->axes; axis++) {
-        last += layout->size[axis] ? (layout->size[axis] - 1) * layout->stride[axis] : 0;
-        empty |= layout->size[axis] == 0;
-    }
-    return empty ? 0 : last + 1;
-}
-
-template <typename T, typename F>
-hot_status matrices(F *function, hot_context *context, const hot_contract_options *options, size_t m, size_t n,
-                    size_t k, size_t batch, T alpha, const T *a, const size_t a_stride[3], const T *b,
-                    const size_t b_stride[3], T beta, T *c, const size_t c_stride[3])
-{
-    if (direct(context))
-        return function(context, options, m, n, k, batch, alpha, a, a_stride, b, b_stride, beta, c, c_stride);
-    return run(context,
-               {in("a", a, extent(m, k, batch, a_stride) * sizeof(T)),
-                in("b", b, extent(k, n, batch, b_stride) * sizeof(T)),
-                out("c", c, extent(m, n, batch, c_stride) * sizeof(T))},
-               [&](void *const *at) {
-                   return function(context, options, m, n, k, batch, alpha, (const T *)at[0], a_stride,
-                                   (const T *)at[1], b_stride, beta, (T *)at[2], c_stride);
-               });
-}
-
-template <typename T, typename F>
-hot_status contract(F *function, hot_context *context, const hot_contract_options *options, const char *spec,
-                    size_t batch, T alpha, const T *a, const hot_contract_layout *a_layout, const T *b,
-                    const hot_contract_layout *b_layout, T beta, T *c, const hot_contract_layout *c_layout)
-{
-    if (direct(context))
-        return function(context, options, spec, batch, alpha, a, a_layout, b, b_layout, beta, c, c_layout);
-    return run(context,
-               {in("a", a, extent(a_layout, batch) * sizeof(T)), in("b", b, extent(b_layout, batch) * sizeof(T)),
-                out("c", c, extent(c_layout, batch) * sizeof(T))},
-               [&](void *const *at) {
-                   return function(context, options, spec, batch, alpha, (const T *)at[0], a_layout, (const T *)at[1],
-                                   b_layout, beta, (T *)at[2], c_layout);
-               });
 }
 
 size_t power(size_t base, int exponent) { return exponent == 3 ? base * base * base : base * base; }
@@ -412,21 +360,6 @@ EIGEN(syev_f32, float, false)
     {                                                                                                                  \
         return tridiag<T>(hot_tridiag_##SUFFIX, context, options, n, count, diagonal, off, stride, values, width,      \
                           found);                                                                                      \
-    }                                                                                                                  \
-    hot_status placed_matrices_##SUFFIX(hot_context *context, const hot_contract_options *options, size_t m, size_t n, \
-                                       size_t k, size_t batch, T alpha, const T *a, const size_t a_stride[3],          \
-                                       const T *b, const size_t b_stride[3], T beta, T *c, const size_t c_stride[3])   \
-    {                                                                                                                  \
-        return matrices<T>(hot_contract_matrices_##SUFFIX, context, options, m, n, k, batch, alpha, a, a_stride, b,    \
-                           b_stride, beta, c, c_stride);                                                               \
-    }                                                                                                                  \
-    hot_status placed_contract_##SUFFIX(hot_context *context, const hot_contract_options *options, const char *spec,   \
-                                       size_t batch, T alpha, const T *a, const hot_contract_layout *a_layout,         \
-                                       const T *b, const hot_contract_layout *b_layout, T beta, T *c,                  \
-                                       const hot_contract_layout *c_layout)                                            \
-    {                                                                                                                  \
-        return contract<T>(hot_contract_##SUFFIX, context, options, spec, batch, alpha, a, a_layout, b, b_layout,      \
-                           beta, c, c_layout);                                                                         \
     }                                                                                                                  \
     hot_status placed_action_##SUFFIX(hot_context *context, int dim, size_t dofs, size_t points, const T *basis,       \
                                      size_t elements, const T *d, const T *v, T *u)                                    \

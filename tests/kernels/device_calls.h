@@ -77,6 +77,28 @@ hot_status placed_contract_f32(hot_context *context, const hot_contract_options 
                                size_t batch, float alpha, const float *a, const hot_contract_layout *a_layout,
                                const float *b, const hot_contract_layout *b_layout, float beta, float *c,
                                const hot_contract_layout *c_layout);
+hot_status placed_groups_f64(hot_context *context, const hot_contract_options *options, size_t count,
+                             const hot_contract_group_f64 *group);
+hot_status placed_groups_f32(hot_context *context, const hot_contract_options *options, size_t count,
+                             const hot_contract_group_f32 *group);
+hot_status placed_three_f64(hot_context *context, const hot_contract_options *options, const char *spec, size_t batch,
+                            double alpha, const double *a, const hot_contract_layout *a_layout, const double *b,
+                            const hot_contract_layout *b_layout, const double *c, const hot_contract_layout *c_layout,
+                            double beta, double *d, const hot_contract_layout *d_layout);
+hot_status placed_three_f32(hot_context *context, const hot_contract_options *options, const char *spec, size_t batch,
+                            float alpha, const float *a, const hot_contract_layout *a_layout, const float *b,
+                            const hot_contract_layout *b_layout, const float *c, const hot_contract_layout *c_layout,
+                            float beta, float *d, const hot_contract_layout *d_layout);
+hot_status placed_contract_c128(hot_context *context, const hot_contract_options *options, const char *spec,
+                                int conjugate, size_t batch, const double *alpha, const double *a,
+                                const hot_contract_layout *a_layout, const double *b,
+                                const hot_contract_layout *b_layout, const double *beta, double *c,
+                                const hot_contract_layout *c_layout);
+hot_status placed_contract_c64(hot_context *context, const hot_contract_options *options, const char *spec,
+                               int conjugate, size_t batch, const float *alpha, const float *a,
+                               const hot_contract_layout *a_layout, const float *b,
+                               const hot_contract_layout *b_layout, const float *beta, float *c,
+                               const hot_contract_layout *c_layout);
 hot_status placed_action_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                             size_t elements, const double *d, const double *v, double *u);
 hot_status placed_action_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
@@ -131,6 +153,12 @@ hot_status placed_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, i
 #define hot_contract_matrices_f32 placed_matrices_f32
 #define hot_contract_f64 placed_contract_f64
 #define hot_contract_f32 placed_contract_f32
+#define hot_contract_groups_f64 placed_groups_f64
+#define hot_contract_groups_f32 placed_groups_f32
+#define hot_contract_three_f64 placed_three_f64
+#define hot_contract_three_f32 placed_three_f32
+#define hot_contract_c128 placed_contract_c128
+#define hot_contract_c64 placed_contract_c64
 #define hot_fem_mass_action_f64 placed_action_f64
 #define hot_fem_mass_action_f32 placed_action_f32
 #define hot_fem_mass_assemble_f64 placed_assemble_f64

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include <hotfiber/context.h>
+#include <hotfiber/device.h>
 
 struct device_array {
     const char *name;
@@ -22,6 +22,11 @@ typedef std::function<hot_status(void *const *at)> device_call;
  * first way, go to the test's arrays; HOT_ERROR_DEVICE where ways differ. exact: outputs must be the same bit by bit.
  * captures: whether the call can be captured. The context's arrays are in device memory. */
 namespace device {
+/* Whether the call is to be made as it is. */
+inline bool direct(const hot_context *context) { return hot_context_memory(context, NULL) == HOT_MEMORY_HOST; }
+inline device_array in(const char *name, const void *host, size_t bytes) { return {name, (void *)host, bytes, false}; }
+inline device_array out(const char *name, void *host, size_t bytes) { return {name, host, bytes, true}; }
+
 hot_status run(hot_context *context, const std::vector<device_array> &arrays, const device_call &make,
                bool exact = true, bool captures = true);
 }

@@ -1,11 +1,17 @@
 /* Contractions: every backend against a loop over all indices in long double with an independent parser of the spec;
  * and their speed. */
+#include <complex.h>
+
 #include "values.h"
 #include "walls.h"
 
 #include "common/context_internal.h"
 #include "bench/kernels/contract_measure.h"
 #include <hotfiber/contract.h>
+
+/* contract_lists.c */
+void check_contract_lists(check_run *run, int f64);
+void check_contract_three(check_run *run);
 
 enum { MAX_LETTERS = 12 };
 
@@ -17,6 +23,8 @@ typedef struct problem {
     hot_contract_layout layout[3];
     size_t batch, values[3];             /* values of each operand's memory, gaps included */
     double alpha, beta;
+    int pairs, conjugate;                /* complex values: hot_contract_c128, _c64 */
+    double alpha_im, beta_im;
     int walls;                           /* behind each operand lies a page that nobody may touch */
 } problem;
 
@@ -74,6 +82,13 @@ static void count_up(size_t *index, const size_t *sizes, int first, int last)
 static hot_status call(hot_context *context, const problem *p, const void *a, const void *b, void *c)
 {
     const hot_contract_layout *l = p->layout;
+    if (p->pairs && p->f64)
+        return hot_contract_c128(context, NULL, p->spec, p->conjugate, p->batch, (double[]){p->alpha, p->alpha_im}, a,
+                                 &l[0], b, &l[1], (double[]){p->beta, p->beta_im}, c, &l[2]);
+    if (p->pairs)
+        return hot_contract_c64(context, NULL, p->spec, p->conjugate, p->batch,
+                                (float[]){(float)p->alpha, (float)p->alpha_im}, a, &l[0], b, &l[1],
+                                (float[]){(float)p->beta, (float)p->beta_im}, c, &l[2]);
     if (p->spec && p->f64)
         return hot_contract_f64(context, NULL, p->spec, p->batch, p->alpha, a, &l[0], b, &l[1], p->beta, c, &l[2]);
     if (p->spec)
@@ -88,6 +103,15 @@ static hot_status call(hot_context *context, const problem *p, const void *a, co
                                          p->beta, c, strides[2]);
     return hot_contract_matrices_f32(context, NULL, m, n, k, p->batch, (float)p->alpha, a, strides[0], b, strides[1],
                                      (float)p->beta, c, strides[2]);
+}
+
+/* A value of an operand, complex or not. */
+static long double _Complex get_value(const problem *p, const void *array, size_t at, int conjugate)
+{
+    if (!p->pairs)
+        return get(p->f64, array, at);
+    const long double im = get(p->f64, array, 2 * at + 1);
+    return get(p->f64, array, 2 * at) + (conjugate ? -im : im) * _Complex_I;
 }
 
 /* Every value of C of some items: the loop over all indices. written[] marks what C holds. */
@@ -119,22 +143,28 @@ static void compare(check_run *run, const problem *p, const void *a, const void 
             written[at] = 1;
             if (!look)
                 continue;
-            long double sum = 0, magnitude = 0;
+            long double _Complex sum = 0;
+            long double magnitude = 0;
             for (size_t s = 0; s < sum_total; s++, count_up(index, sizes, kept, all)) {
-                const long double term = (long double)p->alpha *
-                                         get(p->f64, a, offset_of(begin[0], all, step[0], index)) *
-                                         get(p->f64, b, offset_of(begin[1], all, step[1], index));
+                const long double _Complex term =
+                    (p->alpha + p->alpha_im * (long double _Complex)_Complex_I) *
+                    get_value(p, a, offset_of(begin[0], all, step[0], index), p->conjugate & HOT_CONJUGATE_A) *
+                    get_value(p, b, offset_of(begin[1], all, step[1], index), p->conjugate & HOT_CONJUGATE_B);
                 sum += term;
-                magnitude += fabsl(term);
+                magnitude += cabsl(term);
             }
-            if (p->beta != 0) {
-                const long double old = (long double)p->beta * get(p->f64, before, at);
+            if (p->beta != 0 || p->beta_im != 0) {
+                const long double _Complex old =
+                    (p->beta + p->beta_im * (long double _Complex)_Complex_I) * get_value(p, before, at, 0);
                 sum += old;
-                magnitude += fabsl(old);
+                magnitude += cabsl(old);
             }
-            const double error = fabs(get(p->f64, c, at) - (double)sum);
-            CHECK_ITEM(run, item, error <= ((double)sum_total + 4) * eps * (double)magnitude,
-                       "value %zu: %.17g, not %.17Lg", e, get(p->f64, c, at), sum);
+            /* a complex product has two real products and the factor alpha, each rounded: |x| + |y| <= 1.42 |z| */
+            const double error = (double)cabsl(get_value(p, c, at, 0) - sum),
+                         bound = (p->pairs ? 2 * (2 * (double)sum_total + 6) : (double)sum_total + 4) * eps;
+            CHECK_ITEM(run, item, error <= bound * (double)magnitude,
+                       "value %zu: %.17Lg %+.17Lg i, not %.17Lg %+.17Lg i", e, creall(get_value(p, c, at, 0)),
+                       cimagl(get_value(p, c, at, 0)), creall(sum), cimagl(sum));
         }
     }
 }
@@ -142,18 +172,21 @@ static void compare(check_run *run, const problem *p, const void *a, const void 
 static void check_problem(check_run *run, const problem *p, const char *name)
 {
     char text[160];
-    snprintf(text, sizeof text, "%s, f%d, alpha %g beta %g", name, p->f64 ? 64 : 32, p->alpha, p->beta);
+    snprintf(text, sizeof text, p->pairs ? "%s, c%d, alpha %g %+g i beta %g %+g i, conjugate %d, batch %zu"
+                                           : "%s, f%d, alpha %g beta %g", name,
+             p->pairs ? (p->f64 ? 128 : 64) : p->f64 ? 64 : 32, p->alpha, p->pairs ? p->alpha_im : p->beta, p->beta,
+             p->beta_im, p->conjugate, p->batch);
     if (!check_wanted(run, text))
         return;
     check_case_begin(run, text, p->batch);
-    const size_t bytes = p->f64 ? 8 : 4;
+    const size_t bytes = (p->f64 ? 8 : 4) * (p->pairs ? 2 : 1);
+    const int reads = p->alpha != 0 || p->alpha_im != 0, adds = p->beta != 0 || p->beta_im != 0;
     void *values[3];
     for (int o = 0; o < 3; o++) {
         values[o] = malloc((p->values[o] + 1) * bytes);
-        for (size_t i = 0; i < p->values[o]; i++)
+        for (size_t i = 0; i < p->values[o] * (p->pairs ? 2 : 1); i++)
             /* what must not be read is NaN: C when beta is 0, A and B when alpha is */
-            put(p->f64, values[o], i, o == 2 ? (p->beta == 0 ? NAN : check_random_normal(&run->seed))
-                                             : (p->alpha == 0 ? NAN : check_random_normal(&run->seed)));
+            put(p->f64, values[o], i, (o == 2 ? adds : reads) ? check_random_normal(&run->seed) : NAN);
     }
     const void *a, *b;
     void *c;
@@ -171,7 +204,7 @@ static void check_problem(check_run *run, const problem *p, const char *name)
     if (check_call(run, call(run->context, p, a, b, c))) {
         unsigned char *written = calloc(p->values[2] + 1, 1);
         problem q = *p;
-        if (p->alpha == 0) /* NaN times 0 is not in the sum */
+        if (!reads) /* NaN times 0 is not in the sum */
             for (int o = 0; o < 2; o++)
                 memset(values[o], 0, p->values[o] * bytes);
         compare(run, &q, values[0], values[1], values[2], c, written);
@@ -297,6 +330,47 @@ static void check_specs(check_run *run, int f64)
     check_problem(run, &p, "one B for all");
 }
 
+/* Complex operands: conjugates, complex factors, layouts, one B for all, products that the kernels know. */
+static void check_complex(check_run *run, int f64)
+{
+    static const struct {
+        const char *spec, *letters[3];
+        size_t sizes[3][4];
+        const char *order[3];
+    } specs[] = {
+        {"ik,kj->ij", {"ik", "kj", "ij"}, {{3, 4}, {4, 5}, {3, 5}}, {"10", "10", "10"}},
+        {"ik,kj->ij", {"ik", "kj", "ij"}, {{16, 16}, {16, 16}, {16, 16}}, {"10", "01", "01"}},
+        {"ik,kj->ij", {"ik", "kj", "ij"}, {{33, 7}, {7, 65}, {33, 65}}, {"01", "10", "10"}},
+        {"isj,ksl->iklj", {"isj", "ksl", "iklj"}, {{3, 5, 4}, {2, 5, 6}, {3, 2, 6, 4}}, {"201", "120", "3102"}},
+        {"ab,cba->c", {"ab", "cba", "c"}, {{7, 11}, {13, 11, 7}, {13}}, {NULL, NULL, NULL}},
+        {"i,i->", {"i", "i", ""}, {{100}, {100}, {0}}, {NULL, NULL, NULL}},
+        {"i,i->i", {"i", "i", "i"}, {{45}, {45}, {45}}, {NULL, NULL, NULL}},
+        {"hik,hkj->hij", {"hik", "hkj", "hij"}, {{4, 3, 5}, {4, 5, 6}, {4, 3, 6}}, {"120", NULL, "201"}},
+    };
+    static const double alphas[][2] = {{1, 0}, {.6, -.8}, {0, 0}, {0, 1}}, betas[][2] = {{0, 0}, {-.5, 1.5}, {2, 0}};
+    for (size_t s = 0; s < sizeof specs / sizeof specs[0]; s++)
+        for (int variant = 0; variant < 12; variant++) {
+            problem p = {.f64 = f64, .pairs = 1, .spec = specs[s].spec, .batch = variant % 4 == 3 ? 70 : variant % 3,
+                         .conjugate = variant % 4, .alpha = alphas[(variant + 1) % 4][0],
+                         .alpha_im = alphas[(variant + 1) % 4][1], .beta = betas[variant % 3][0],
+                         .beta_im = betas[variant % 3][1]};
+            for (int o = 0; o < 3; o++)
+                lay_out(&p, o, specs[s].sizes[o], specs[s].letters[o], variant % 2 ? specs[s].order[o] : NULL,
+                        variant & 4 ? 2 : 0, variant == 8);
+            check_problem(run, &p, specs[s].spec);
+        }
+    for (int shared = 0; shared < 2; shared++) { /* A or B alike in every item */
+        problem p = {.f64 = f64, .pairs = 1, .spec = "ik,kj->ij", .batch = 200, .alpha = 1, .alpha_im = .5};
+        const size_t sizes[3][2] = {{6, 5}, {5, 7}, {6, 7}};
+        static const char *const letters[3] = {"ik", "kj", "ij"};
+        for (int o = 0; o < 3; o++)
+            lay_out(&p, o, sizes[o], letters[o], "10", 0, 0);
+        p.layout[shared].batch = 0;
+        p.values[shared] = shared ? 35 : 30;
+        check_problem(run, &p, shared ? "one complex B for all" : "one complex A for all");
+    }
+}
+
 static void check_wrong(check_run *run)
 {
     if (run->device) /* calls are refused before the arrays are read: tested with host arrays */
@@ -334,6 +408,16 @@ static void check_wrong(check_run *run)
                HOT_ERROR_MEMORY, "strides that overflow");
     CHECK_ITEM(run, 0, hot_contract_matrices_f64(run->context, NULL, 2, 2, 2, 1, 1, NULL, row, v, row, 0, v, row) ==
                HOT_ERROR_ARGUMENT, "no A");
+    const double one[2] = {1, 0};
+    out = square;
+    CHECK_ITEM(run, 0, hot_contract_c128(run->context, NULL, "ij,jk->ik", 4, 1, one, v, &square, v + 8, &square, one, v,
+                                         &out) == HOT_ERROR_ARGUMENT, "conjugate is 4");
+    for (int o = 0; o < 3; o++) {
+        const hot_status status = hot_contract_c128(run->context, NULL, "ij,jk->ik", 0, 1, one, o == 0 ? NULL : v,
+                                                    &square, o == 1 ? NULL : v, &square, one, o == 2 ? NULL : v, &out);
+        CHECK_ITEM(run, (size_t)o, status == HOT_ERROR_ARGUMENT &&
+                   strchr(hot_context_message(run->context), 'A' + o), "NULL: %s", hot_context_message(run->context));
+    }
     check_case_end(run);
 }
 
@@ -343,8 +427,11 @@ static void check(check_run *run)
         check_all_matrices(run, f64);
         check_rectangles(run, f64);
         check_specs(run, f64);
+        check_complex(run, f64);
+        check_contract_lists(run, f64);
     }
     check_wrong(run);
+    check_contract_three(run);
 }
 
 /* ---- Benchmarks -------------------------------------------------------------------------------------------------- */

@@ -13,9 +13,13 @@ same() { # the same samples in the same place
 for kind in "" "--oblique"; do
     "$HOTFIBER" phantom --layout bundles --size 14,14,8 --directions 40 $kind -o dwi.nrrd --quiet
     rm -rf out
-    "$HOTFIBER" run -i dwi.nrrd -o out --outputs all --seed 1 --quiet
+    "$HOTFIBER" run -i dwi.nrrd -o out --outputs all,mask --seed 1 --quiet
     scirun_run dwi.nrrd sent >said.txt || fail "the module: $(cat said.txt)"
     for fiber in 1 2 3; do same "sent_$fiber.nrrd" "out/fiber_$fiber.nrrd"; done
+    rm -f tensors.nrrd
+    "$HOTFIBER" fit -i dwi.nrrd --mask out/mask.nii.gz --model adc --order 2 -o tensors.nrrd --quiet
+    same sent_4.nrrd tensors.nrrd
+    teem-unu head sent_4.nrrd | grep -q '^kinds: 3D-masked-symmetric-matrix' || fail "kinds of the tensors"
 done
 # the volumes first, as many writers have them, and in whole numbers
 teem-unu permute -i dwi.nrrd -p 3 0 1 2 -o front.nrrd
@@ -24,6 +28,10 @@ same sent_1.nrrd out/fiber_1.nrrd
 # fewer fibres: the third field exists, and is empty
 scirun_run dwi.nrrd few 2 maxima >said.txt || fail "two fibres: $(cat said.txt)"
 teem-unu minmax few_3.nrrd | grep -q '^max: 0' || fail "a third fibre of two"
+# the stop button: a warning and no output
+scirun_run dwi.nrrd no 3 signal stop >said.txt && fail "it was not stopped"
+grep -q '^warning: stopped' said.txt && ! grep -q '^error' said.txt || fail "stopped: $(cat said.txt)"
+[ ! -e no_1.nrrd ] || fail "it was stopped and sent fields"
 # errors about other data and impossible options
 scirun_run out/tensors.nrrd no >said.txt && fail "tensors were taken"
 grep -q '^error: .*DWMRI' said.txt || fail "tensors: $(cat said.txt)"

@@ -1,5 +1,5 @@
-// Runs the SCIRun adapter, compiled against the stub: scirun_run DWI.nrrd OUT-PREFIX [MAX_FIBERS METHOD]. Exit status 0
-// when it sent three fields, 1 when it said why not.
+// Runs the SCIRun adapter, compiled against the stub: scirun_run DWI.nrrd OUT-PREFIX [MAX_FIBERS METHOD [stop]]. Exit
+// status 0 when it sent four fields, 1 when it said why not. stop: as SCIRun's button, at the third progress report.
 #include <Modules/Legacy/Teem/HotFiber/FindFiberDirections.h>
 #include <Core/Datatypes/Legacy/Nrrd/NrrdData.h>
 
@@ -25,7 +25,8 @@ int main(int argc, char** argv)
   double last = 0;
   int calls = 0, guarded = 0;
   module.updater_ = [&](double fraction) {
-    calls++;
+    if (++calls == 3 && argc > 5)
+      module.stop();
     guarded += NrrdGuardCount::now();
     last = fraction;
   };
@@ -46,9 +47,9 @@ int main(int argc, char** argv)
                        NrrdGuardCount::ever(), guarded), 3;
   if (module.sent_.empty())
     return 1;
-  if (module.sent_.size() != 3 || calls < 5 || !(last <= 1))
+  if (module.sent_.size() != 4 || calls < 5 || !(last <= 1))
     return std::printf("%d outputs, %d calls\n", static_cast<int>(module.sent_.size()), calls), 3;
-  for (int fiber = 0; fiber < 3; fiber++)
+  for (int fiber = 0; fiber < 4; fiber++)
   {
     char name[256];
     std::snprintf(name, sizeof name, "%s_%d.nrrd", argv[2], fiber + 1);

@@ -24,7 +24,7 @@ def aligned(a, b):
     return np.abs((a * b).sum(-1))
 
 
-for name in ("_tensors", "_matrices", "_fields", "_pipeline", "_deconvolution", "linalg", "fem"):
+for name in ("_tensors", "_matrices", "_contract", "_fields", "_pipeline", "_deconvolution", "linalg", "fem"):
     done = doctest.testmod(importlib.import_module(f"hotfiber.{name}"))
     check(done.attempted > 1 and not done.failed, f"the examples of {name}: {done}")
 
@@ -192,6 +192,18 @@ total = np.ones((6, 3, 5))
 hotfiber.einsum("ik,kj->ij", a, b, out=total, alpha=2, beta=3)
 check(np.allclose(total, 2 * a @ b + 3), "alpha and beta")
 check(hotfiber.contract("ik,kj->ij", np.float32(a), np.float32(b)).dtype == np.float32, "contract float32")
+turned = a * (.5 - 1j), b + 1j * b[::-1]
+for left, right in (turned, (turned[0], b), (a, turned[1].conj())):
+    check(np.allclose(hotfiber.contract("ik,kj->ij", left, right), left @ right), "contract, complex")
+    narrow = [one.astype("c8" if one.dtype.kind == "c" else "f4") for one in (left, right)]
+    check(hotfiber.contract("ik,kj->ij", *narrow).dtype == np.complex64, "contract, single complex")
+place = np.full((len(a), 3, 5), 2 - 1j)
+hotfiber.contract("ik,kj->ij", *turned, out=place, alpha=1j, beta=.5 + .5j)
+check(np.allclose(place, 1j * (turned[0] @ turned[1]) + (.5 + .5j) * (2 - 1j)), "contract, complex factors")
+check(np.allclose(hotfiber.contract("ik,kj,jl->il", *turned, b.transpose(0, 2, 1)[:, :, :2]),
+                  turned[0] @ turned[1] @ b.transpose(0, 2, 1)[:, :, :2]), "contract of three, complex")
+raises(TypeError, "alpha: 1j is complex", hotfiber.contract, "ik,kj->ij", a, b, alpha=1j)
+raises(TypeError, "out", hotfiber.contract, "ik,kj->ij", *turned, out=np.zeros((len(a), 3, 5)))
 check(hotfiber.contract("ik,kj->ij", a[:0], b[:0]).shape == (0, 3, 5), "contract, empty batch")
 
 # CP decomposition and its product.
@@ -253,7 +265,7 @@ many = random.normal(size=(4, 1, 9, 8)), random.normal(size=(5, 8, 3))
 place = np.ones((4, 5, 2, 3))
 hotfiber.contract("ij,jk,kl->il", p, *many, out=place, alpha=2, beta=3)
 check(np.allclose(place, 2 * np.einsum("ij,xyjk,ykl->xyil", p, many[0][:, [0] * 5], many[1]) + 3), "three, in batches")
-order = importlib.import_module("hotfiber._matrices")._order
+order = importlib.import_module("hotfiber._contract")._order
 check(order(("ij", "jk", "kl"), ((),) * 3, "il", tuple({"i": 100, "j": 2, "k": 50, "l": 3}.items())) ==
       (2 * 50 * 3 + 100 * 2 * 3, ((1, 2, "jl"),)), "the cheapest order")
 raises(ValueError, "3 operands", hotfiber.contract, "ij,jk->ik", p, q, r)
@@ -306,7 +318,8 @@ raises(ValueError, "(..., n, n)", hotfiber.heev, np.zeros((3, 4)))
 raises(ValueError, "off", hotfiber.tridiag, np.zeros(4), np.zeros(4))
 raises(ValueError, "spec", hotfiber.contract, "ij", a, b)
 raises(ValueError, "", hotfiber.contract, "ii,ij->j", a, b)
-raises(ValueError, "three axes", hotfiber.cpd, np.zeros((3, 3)), 2)
+raises(ValueError, "three or four axes", hotfiber.cpd, np.zeros((3, 3)), 2)
+raises(ValueError, "three axes", hotfiber.mttkrp, np.zeros((3, 3)), [None] * 3, 0)
 raises(ValueError, "rank", hotfiber.cpd, x, 0)
 raises(hotfiber.DataError, "", hotfiber.cpd, np.full((2, 2, 2), np.nan), 1)
 raises(ValueError, "mode", hotfiber.mttkrp, x, factors, 3)

@@ -58,4 +58,56 @@ for wrong, word in ((lambda: fem.mass_action(values, np.ones((3, 3)), np.ones((2
         check(word in str(error), f"'{word}' in '{error}'")
     else:
         check(False, f"{word}: a wrong argument is accepted")
+
+# Gradients of polynomials are exact, and so are the derivatives of the basis.
+for dofs, points in ((2, 1), (3, 4), (5, 5), (16, 16)):
+    at = (np.polynomial.legendre.leggauss(points)[0] + 1) / 2
+    slopes, values = fem.slopes(dofs, points), fem.basis(dofs, points)[0]
+    check(np.abs(slopes.sum(1)).max() < 1e-9 * dofs ** 2, f"slopes of a constant, {dofs}")
+    nodes = np.linalg.lstsq(fem.basis(dofs, 16)[0], (np.polynomial.legendre.leggauss(16)[0] + 1) / 2, rcond=None)[0]
+    for power in range(1, dofs):
+        check(np.allclose(slopes @ nodes ** power, power * at ** (power - 1), atol=1e-8), f"slope of x^{power}, {dofs}")
+for dim, spec in ((2, "ka,lb,ab->kl"), (3, "ka,lb,mc,abc->klm")):
+    for kind, limit in ((np.float64, 1e-11), (np.float32, 1e-4)):
+        dofs, points, low, batch = 4, 5, 3, (2, 3)
+        values, slopes, energy = fem.basis(dofs, points)[0], fem.slopes(dofs, points), fem.basis(low, points)[0]
+        v = random.normal(size=batch + (dim,) + (dofs,) * dim).astype(kind)
+        stress = random.normal(size=batch + (dim, dim) + (points,) * dim).astype(kind)
+        found = fem.gradient(values, slopes, v, dim=dim)
+        inputs, outs = spec.split(",")[-1].split("->")
+        terms = ",".join(spec.split(",")[:-1])
+        exact = np.stack([np.einsum(f"{terms},...{inputs}->...{outs}",
+                                    *[slopes if axis == d else values for axis in range(dim)], v.astype(float))
+                          for d in range(dim)], axis=-dim - 1)
+        check(found.dtype == kind and found.shape == exact.shape, f"gradient {dim} {kind}: {found.shape}")
+        check(np.abs(found - exact).max() < limit * np.abs(exact).max(), f"gradient, {dim}, {kind}")
+        # F by its definition, all points at once
+        tables = [[slopes if axis == d else values for axis in range(dim)] for d in range(dim)]
+        kron = [one[0] if dim == 1 else np.kron(one[0], one[1]) if dim == 2 else
+                np.kron(np.kron(one[0], one[1]), one[2]) for one in tables]
+        phi = np.kron(energy, energy) if dim == 2 else np.kron(np.kron(energy, energy), energy)
+        flat = stress.reshape(batch + (dim, dim, -1)).astype(float)
+        wanted = np.einsum("...cdk,dki,kj->...cij", flat, np.stack(kron), phi)
+        wanted = wanted.reshape(batch + (-1, low ** dim))
+        matrix = fem.force(values, slopes, stress, energy, dim=dim)
+        check(matrix.dtype == kind and matrix.shape == wanted.shape, f"force: {matrix.dtype}, {matrix.shape}")
+        size = np.abs(wanted).max()
+        check(np.abs(matrix - wanted).max() < limit * size, f"force, {dim}, {kind}")
+        action = fem.force_action(values, slopes, stress, dim=dim)
+        work = fem.force_work(values, slopes, stress, v, energy, dim=dim)
+        check(np.abs(action.reshape(batch + (-1,)) - wanted.sum(-1)).max() < 30 * limit * size, f"F 1, {dim}, {kind}")
+        transposed = np.einsum("...ij,...i->...j", wanted, v.reshape(batch + (-1,)).astype(float))
+        check(work.shape == batch + (low,) * dim and
+              np.abs(work.reshape(batch + (-1,)) - transposed).max() < 100 * limit * size, f"F^T v, {dim}, {kind}")
+for wrong, word in ((lambda: fem.gradient(values, slopes[1:], v), "slopes"),
+                    (lambda: fem.gradient(values, slopes, v[..., 1:]), "v:"),
+                    (lambda: fem.force_action(values, slopes, stress[:, :, :2]), "stress"),
+                    (lambda: fem.force(values, slopes, stress, energy[1:]), "energy"),
+                    (lambda: fem.slopes(1, 2), "dofs")):
+    try:
+        wrong()
+    except ValueError as error:
+        check(word in str(error), f"'{word}' in '{error}'")
+    else:
+        check(False, f"{word}: a wrong argument is accepted")
 end()

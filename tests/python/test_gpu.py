@@ -6,7 +6,7 @@ import re
 
 import hotfiber
 import numpy as np
-from hotfiber import _gpu, _matrices
+from hotfiber import _contract, _gpu
 
 from counted import check, end
 
@@ -107,7 +107,7 @@ for shape, strides, batch, wanted in (((4, 5, 3, 3), (45, 9, 3, 1), (4, 5), 9), 
                                       ((5, 3, 3), (9, 3, 1), (4, 5), 0)):
     one = _gpu.There("a", Elsewhere(shape, strides=tuple(4 * s for s in strides)), [np.float32], contiguous=False)
     try:
-        check(_matrices._batch_stride(one, "ik", batch) == wanted, f"the stride of {shape}, {strides}")
+        check(_contract._batch_stride(one, "ik", batch) == wanted, f"the stride of {shape}, {strides}")
     except ValueError:
         check(shape in ((4, 5, 3, 3), (5, 3, 3)) and wanted == 0, f"no stride of {shape}, {strides}")
 tensors = random.normal(size=(3, 15))

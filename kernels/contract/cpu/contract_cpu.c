@@ -29,8 +29,6 @@ typedef struct cpu_args {
     size_t scratch_stride;
 } cpu_args;
 
-static const char *at(const void *array, size_t offset, size_t bytes) { return (const char *)array + offset * bytes; }
-
 /* ---- Items as they lie ------------------------------------------------------------------------------------------- */
 
 static int is_simple(const hot_contract_plan *plan)
@@ -56,7 +54,7 @@ static void do_items(const cpu_args *args, size_t first, size_t last)
                      .beta = plan->beta,
                      .tile_rows = args->tile_rows,
                      .tile_vectors = args->tile_vectors};
-    const int together = plan->item.axes <= 1;
+    const int together = plan->item.axes <= 1 && !plan->list[HOT_OPERAND_C];
     if (together) {
         tile.a_item = hot_group_stride(&plan->item, HOT_OPERAND_A);
         tile.b_item = hot_group_stride(&plan->item, HOT_OPERAND_B);
@@ -64,9 +62,9 @@ static void do_items(const cpu_args *args, size_t first, size_t last)
         tile.items = last - first;
     }
     for (size_t item = first; item < last; item += tile.items) {
-        tile.a = at(plan->a, hot_group_offset(&plan->item, HOT_OPERAND_A, item), args->item_bytes);
-        tile.b = at(plan->b, hot_group_offset(&plan->item, HOT_OPERAND_B, item), args->item_bytes);
-        tile.c = (char *)plan->c + hot_group_offset(&plan->item, HOT_OPERAND_C, item) * args->item_bytes;
+        tile.a = hot_contract_item(plan, HOT_OPERAND_A, item, args->item_bytes);
+        tile.b = hot_contract_item(plan, HOT_OPERAND_B, item, args->item_bytes);
+        tile.c = (char *)hot_contract_item(plan, HOT_OPERAND_C, item, args->item_bytes);
         args->tile(&tile);
     }
 }
@@ -155,9 +153,9 @@ static void do_block(const cpu_args *args, size_t task, char *scratch)
     char *panels_b = scratch + (sizeof *table + 63) / 64 * 64;
     char *panels_a = panels_b + BLOCK_SUMS * BLOCK_COLUMNS * bytes;
     char *products = panels_a + BLOCK_ROWS * BLOCK_SUMS * bytes;
-    const char *a = at(plan->a, hot_group_offset(&plan->item, HOT_OPERAND_A, item), bytes);
-    const char *b = at(plan->b, hot_group_offset(&plan->item, HOT_OPERAND_B, item), bytes);
-    char *c = (char *)plan->c + hot_group_offset(&plan->item, HOT_OPERAND_C, item) * bytes;
+    const char *a = hot_contract_item(plan, HOT_OPERAND_A, item, bytes);
+    const char *b = hot_contract_item(plan, HOT_OPERAND_B, item, bytes);
+    char *c = (char *)hot_contract_item(plan, HOT_OPERAND_C, item, bytes);
     const int direct = plan->column.axes <= 1 && plan->row.axes <= 1 &&
                        (plan->column.total == 1 || hot_group_stride(&plan->column, HOT_OPERAND_C) == 1);
     fill(&plan->row, HOT_OPERAND_A, row, rows, table->a_row);

@@ -23,11 +23,11 @@ template <typename T> __global__ void value_kernel(const hot_contract_plan plan,
     const size_t columns = plan.column.total, rows = plan.row.total, sums = plan.alpha == 0 ? 0 : plan.sum.total;
     for (size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x; at < values; at += (size_t)gridDim.x * blockDim.x) {
         const size_t column = at % columns, row = at / columns % rows, item = at / columns / rows;
-        const T *a = (const T *)plan.a + hot_group_offset(&plan.item, HOT_OPERAND_A, item) +
+        const T *a = (const T *)hot_contract_item(&plan, HOT_OPERAND_A, item, sizeof(T)) +
                      hot_group_offset(&plan.row, HOT_OPERAND_A, row);
-        const T *b = (const T *)plan.b + hot_group_offset(&plan.item, HOT_OPERAND_B, item) +
+        const T *b = (const T *)hot_contract_item(&plan, HOT_OPERAND_B, item, sizeof(T)) +
                      hot_group_offset(&plan.column, HOT_OPERAND_B, column);
-        T *c = (T *)plan.c + hot_group_offset(&plan.item, HOT_OPERAND_C, item) +
+        T *c = (T *)hot_contract_item(&plan, HOT_OPERAND_C, item, sizeof(T)) +
                hot_group_offset(&plan.row, HOT_OPERAND_C, row) + hot_group_offset(&plan.column, HOT_OPERAND_C, column);
         T sum = 0;
         if (plan.sum.axes <= 1) {
@@ -62,9 +62,9 @@ template <typename T> __global__ void __launch_bounds__(TILE_THREADS)
     for (size_t task = blockIdx.x; task < tasks; task += gridDim.x) {
         const size_t item = task / (row_tiles * column_tiles), tile = task % (row_tiles * column_tiles);
         const size_t row = tile / column_tiles * TILE, column = tile % column_tiles * TILE;
-        const T *a = (const T *)plan.a + hot_group_offset(&plan.item, HOT_OPERAND_A, item);
-        const T *b = (const T *)plan.b + hot_group_offset(&plan.item, HOT_OPERAND_B, item);
-        T *c = (T *)plan.c + hot_group_offset(&plan.item, HOT_OPERAND_C, item), sum[4][4];
+        const T *a = (const T *)hot_contract_item(&plan, HOT_OPERAND_A, item, sizeof(T));
+        const T *b = (const T *)hot_contract_item(&plan, HOT_OPERAND_B, item, sizeof(T));
+        T *c = (T *)hot_contract_item(&plan, HOT_OPERAND_C, item, sizeof(T)), sum[4][4];
 #pragma unroll
         for (int i = 0; i < 16; i++)
             sum[i / 4][i % 4] = 0;
@@ -271,7 +271,7 @@ extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contra
     char name[HOT_CHOICE_NAME];
     if (plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return HOT_OK;
-    const bool dense = as_bulk(plan, &args), f64 = plan->f64 != 0;
+    const bool dense = !plan->list[HOT_OPERAND_C] && as_bulk(plan, &args), f64 = plan->f64 != 0;
     if (!choice && plan->tuning && hot_contract_cuda_name(context, name))
         choice = hot_contract_tuning_find(plan, name);
     if (choice && strcmp(choice->variant, "bulk") == 0) {
@@ -497,7 +497,9 @@ hot_status contract_there(hot_context *context, const hot_contract_plan *plan)
         bytes[o] = hot_contract_extent(plan, o) * size;
         if (o != HOT_OPERAND_C && !reads_operands(plan))
             continue;
-        status = hot_device_check(context, names[o], operand[o]);
+        const int name = o != HOT_OPERAND_C && plan->exchanged ? 1 - o : o;
+        if (operand[o] != plan->working)
+            status = hot_device_check(context, names[name], operand[o]);
         if (status != HOT_OK || (uintptr_t)operand[o] % 16 == 0)
             continue;
         status = hot_device_alloc(context, bytes[o], &copy[o], "working memory");
@@ -518,6 +520,19 @@ hot_status contract_there(hot_context *context, const hot_contract_plan *plan)
     return status;
 }
 
+/* Lists of addresses in device memory, of matrices there. */
+hot_status contract_listed(hot_context *context, const hot_contract_plan *plan)
+{
+    static const char *const lists[3] = {"the list a", "the list b", "the list c"};
+    void *stream;
+    hot_status status = HOT_OK;
+    hot_context_memory(context, &stream);
+    for (int o = 0; o < 3 && status == HOT_OK; o++)
+        if (o == HOT_OPERAND_C || reads_operands(plan))
+            status = hot_device_check(context, lists[o != HOT_OPERAND_C && plan->exchanged ? 1 - o : o], plan->list[o]);
+    return status == HOT_OK ? hot_contract_launch(context, plan, NULL, stream) : status;
+}
+
 } // namespace
 
 extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer)
@@ -525,6 +540,10 @@ extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer
     const hot_contract_plan *plan = (const hot_contract_plan *)plan_pointer;
     batch_args call;
     hot_batch batch = {};
+    if (plan->list[HOT_OPERAND_C])
+        return contract_listed(context, plan);
+    if (plan->working)
+        return contract_there(context, plan);
     if (!as_batch(plan, &call, &batch))
         return hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE ? contract_there(context, plan)
                                                                       : contract_strided(context, plan);

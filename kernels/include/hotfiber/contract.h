@@ -46,6 +46,37 @@ HOT_API hot_status hot_contract_matrices_f32(hot_context *context, const hot_con
                                              const size_t a_stride[3], const float *b, const size_t b_stride[3],
                                              float beta, float *c, const size_t c_stride[3]);
 
+/* Products of one shape whose matrices lie anywhere: C_i = alpha A_i B_i + beta C_i, i < count. */
+typedef struct hot_contract_group_f64 {
+    size_t m, n, k, count; /* A_i is m x k, B_i is k x n, C_i is m x n */
+    double alpha, beta;
+    const double *const *a, *const *b; /* count addresses; a matrix may stand in several places of a and b */
+    double *const *c;
+    size_t a_stride[2], b_stride[2], c_stride[2]; /* in values: from row to row, from column to column */
+} hot_contract_group_f64;
+typedef struct hot_contract_group_f32 {
+    size_t m, n, k, count;
+    float alpha, beta;
+    const float *const *a, *const *b;
+    float *const *c;
+    size_t a_stride[2], b_stride[2], c_stride[2];
+} hot_contract_group_f32;
+
+/* Computes the products of `groups` groups, one group behind the other. Matrices of c must not overlap each other, nor
+ * A or B.
+ *
+ * group   an array in host memory. Its lists of addresses are in host memory, or with HOT_MEMORY_DEVICE in the GPU's,
+ *         as the matrices are; there only the lists are checked.
+ *
+ * All else, also the meaning of sizes of 0 and of alpha and beta, is as in hot_contract_matrices_f64. A NULL in a list
+ * that is read is HOT_ERROR_ARGUMENT; groups before it have been computed then. HOT_DEVICE_AUTO multiplies matrices in
+ * host memory on the CPU. On a GPU, results of matrices in its memory may differ from those in host memory by
+ * rounding. */
+HOT_API hot_status hot_contract_groups_f64(hot_context *context, const hot_contract_options *options, size_t groups,
+                                           const hot_contract_group_f64 *group);
+HOT_API hot_status hot_contract_groups_f32(hot_context *context, const hot_contract_options *options, size_t groups,
+                                           const hot_contract_group_f32 *group);
+
 /* The layout of an operand: number of axes, their sizes and strides, and the stride from item to item of the batch. All
  * strides in values. */
 typedef struct hot_contract_layout {
@@ -76,6 +107,48 @@ HOT_API hot_status hot_contract_f64(hot_context *context, const hot_contract_opt
 HOT_API hot_status hot_contract_f32(hot_context *context, const hot_contract_options *options, const char *spec,
                                     size_t batch, float alpha, const float *a, const hot_contract_layout *a_layout,
                                     const float *b, const hot_contract_layout *b_layout, float beta, float *c,
+                                    const hot_contract_layout *c_layout);
+
+/* Computes D = alpha contraction(A, B, C) + beta D for every item of the batch: first a pair, then its product with the
+ * third operand, in the order with the fewest multiply-adds.
+ *
+ * spec   "ij,jk,kl->il": as in hot_contract_f64, with three operands. Each letter is in at least two of the four.
+ *
+ * Working memory: the product of the pair, for every item unless both have a batch stride of 0. D must not overlap A, B
+ * or C. All else is as in hot_contract_f64. */
+HOT_API hot_status hot_contract_three_f64(hot_context *context, const hot_contract_options *options, const char *spec,
+                                          size_t batch, double alpha, const double *a,
+                                          const hot_contract_layout *a_layout, const double *b,
+                                          const hot_contract_layout *b_layout, const double *c,
+                                          const hot_contract_layout *c_layout, double beta, double *d,
+                                          const hot_contract_layout *d_layout);
+HOT_API hot_status hot_contract_three_f32(hot_context *context, const hot_contract_options *options, const char *spec,
+                                          size_t batch, float alpha, const float *a,
+                                          const hot_contract_layout *a_layout, const float *b,
+                                          const hot_contract_layout *b_layout, const float *c,
+                                          const hot_contract_layout *c_layout, float beta, float *d,
+                                          const hot_contract_layout *d_layout);
+
+/* Which operands of a complex contraction are conjugated: added up. */
+enum { HOT_CONJUGATE_A = 1, HOT_CONJUGATE_B = 2 };
+
+/* hot_contract_f64 for complex numbers (_c64: pairs of floats, _c128: of doubles). Real and imaginary parts stand in
+ * turn; sizes and strides count complex values.
+ *
+ * conjugate     0, HOT_CONJUGATE_A, HOT_CONJUGATE_B or both.
+ * alpha, beta   real and imaginary part.
+ *
+ * Working memory: twice the size of B, or of A if C's rows are contiguous rather than its columns; of one item if that
+ * operand's batch stride is 0. All else is as in hot_contract_f64. */
+HOT_API hot_status hot_contract_c128(hot_context *context, const hot_contract_options *options, const char *spec,
+                                     int conjugate, size_t batch, const double alpha[2], const double *a,
+                                     const hot_contract_layout *a_layout, const double *b,
+                                     const hot_contract_layout *b_layout, const double beta[2], double *c,
+                                     const hot_contract_layout *c_layout);
+HOT_API hot_status hot_contract_c64(hot_context *context, const hot_contract_options *options, const char *spec,
+                                    int conjugate, size_t batch, const float alpha[2], const float *a,
+                                    const hot_contract_layout *a_layout, const float *b,
+                                    const hot_contract_layout *b_layout, const float beta[2], float *c,
                                     const hot_contract_layout *c_layout);
 
 /* Writes the layout of the result of a spec for operands with layouts a and b: dense, first axis fastest. Errors:

@@ -46,7 +46,7 @@ typedef enum hot_memory {
  *   - what only the GPU knows is found in the outputs (flags), as with host arrays, or is the status of
  *     hot_context_wait. A call is not cancelled once it is queued, and reports no progress.
  *   - results are those of the same call on host arrays, bit by bit; with
- *     hot_tridiag_options.absolute within it.
+ *     hot_tridiag_options.absolute within it; of hot_contract_groups_* within rounding.
  *   - there is no way back to the CPU: a call that the GPU cannot do fails.
  * An array that lies elsewhere is HOT_ERROR_ARGUMENT with its name, in either state.
  *

@@ -29,6 +29,7 @@ FindFiberDirections::FindFiberDirections() : Module(staticInfo_)
   INITIALIZE_PORT(Fiber1);
   INITIALIZE_PORT(Fiber2);
   INITIALIZE_PORT(Fiber3);
+  INITIALIZE_PORT(Tensors);
 }
 
 void FindFiberDirections::setStateDefaults()
@@ -142,32 +143,25 @@ namespace
     return "";
   }
 
-  // One fibre as a field of 3-vectors, with the geometry of the data: both as directions and as min and spacing, which
-  // is what ConvertNrrdToField looks at in older versions.
-  Nrrd* putIn(const hot_fiber_field* fibers, int fiber)
+  size_t voxelsOf(const hot_grid* grid) { return grid->size[0] * grid->size[1] * grid->size[2]; }
+
+  // A field of `values` numbers per voxel, with the geometry of the data; nullptr without memory.
+  Nrrd* newField(const hot_grid* grid, size_t values, int kind)
   {
-    const hot_grid* grid = hot_fiber_field_grid(fibers);
-    const size_t row = 3 * static_cast<size_t>(hot_fiber_field_max(fibers));
-    const size_t voxels = grid->size[0] * grid->size[1] * grid->size[2];
-    const float* peaks = hot_fiber_field_peaks(fibers);
     Nrrd* nrrd = nrrdNew();
-    const size_t sizes[4] = {3, grid->size[0], grid->size[1], grid->size[2]};
+    const size_t sizes[4] = {values, grid->size[0], grid->size[1], grid->size[2]};
     if (!nrrd || nrrdAlloc_nva(nrrd, nrrdTypeFloat, 4, sizes))
     {
       nrrdNuke(nrrd);
       return nullptr;
     }
-    float* to = static_cast<float*>(nrrd->data);
-    for (size_t voxel = 0; voxel < voxels; voxel++)
-      for (int d = 0; d < 3; d++)
-        to[3 * voxel + d] = 3 * static_cast<size_t>(fiber) < row ? peaks[voxel * row + 3 * fiber + d] : 0;
     if (grid->space == HOT_SPACE_UNKNOWN)
       nrrdSpaceDimensionSet(nrrd, 3);
     else
       nrrdSpaceSet(nrrd, grid->space == HOT_SPACE_RAS   ? nrrdSpaceRightAnteriorSuperior
                          : grid->space == HOT_SPACE_LAS ? nrrdSpaceLeftAnteriorSuperior
                                                         : nrrdSpaceLeftPosteriorSuperior);
-    nrrd->axis[0].kind = nrrdKind3Vector;
+    nrrd->axis[0].kind = kind;
     for (int a = 0; a < 3; a++)
     {
       NrrdAxisInfo* axis = &nrrd->axis[a + 1];
@@ -179,6 +173,36 @@ namespace
     for (int r = 0; r < 3; r++)
       nrrd->spaceOrigin[r] = grid->to_world[r][3];
     return nrrd;
+  }
+
+  // One fibre as a field of 3-vectors.
+  Nrrd* putIn(const hot_fiber_field* fibers, int fiber)
+  {
+    const hot_grid* grid = hot_fiber_field_grid(fibers);
+    const size_t row = 3 * static_cast<size_t>(hot_fiber_field_max(fibers));
+    const float* peaks = hot_fiber_field_peaks(fibers);
+    Nrrd* nrrd = newField(grid, 3, nrrdKind3Vector);
+    float* to = nrrd ? static_cast<float*>(nrrd->data) : nullptr;
+    for (size_t voxel = 0; to && voxel < voxelsOf(grid); voxel++)
+      for (int d = 0; d < 3; d++)
+        to[3 * voxel + d] = 3 * static_cast<size_t>(fiber) < row ? peaks[voxel * row + 3 * fiber + d] : 0;
+    return nrrd;
+  }
+
+  // Tensors of order 2: the confidence as the mask, then six values.
+  Nrrd* putIn(const hot_tensor_field* tensors)
+  {
+    const hot_grid* grid = hot_tensor_field_grid(tensors);
+    Nrrd* nrrd = newField(grid, 7, nrrdKind3DMaskedSymMatrix);
+    if (nrrd)
+      std::memcpy(nrrd->data, hot_tensor_field_values(tensors), 7 * voxelsOf(grid) * sizeof(float));
+    return nrrd;
+  }
+
+  // Called by all computing threads.
+  int onStop(void* module)
+  {
+    return static_cast<const FindFiberDirections*>(module)->stopRequested();
   }
 
   // Called by hotfiber from the module's own thread.
@@ -232,38 +256,52 @@ void FindFiberDirections::execute()
   settings.seed = 1;
   settings.progress = onProgress;
   settings.progress_user = this;
+  settings.stop = onStop;
+  settings.stop_user = this;
   settings.log = onLog;
   settings.log_user = this;
   hot_context* context = nullptr;
   hot_dwi* dwi = nullptr;
   hot_run_fields fields = {};
+  hot_tensor_field* tensors = nullptr;
   hot_status status = hot_context_create(&settings, &context);
   if (status == HOT_OK)
     status = hot_dwi_create(context, &data.grid, data.b.size(), data.b.data(), data.gradients.data(),
                             data.signals.data(), &dwi);
   if (status == HOT_OK)
     status = hot_run_compute(context, dwi, &options, &fields, nullptr);
-  if (status != HOT_OK)
+  if (status == HOT_OK)
+  {
+    hot_fit_options diffusion = HOT_FIT_OPTIONS_INIT;
+    diffusion.model = "adc";
+    diffusion.order = 2;
+    status = hot_tensor_field_fit(context, dwi, fields.mask, &diffusion, &tensors);
+  }
+  if (status == HOT_ERROR_CANCELLED)
+    warning("stopped: no output is sent");
+  else if (status != HOT_OK)
     error(context ? hot_context_message(context) : hot_status_text(status));
-  NrrdDataHandle outputs[3];
+  NrrdDataHandle outputs[4];
   if (status == HOT_OK)
   {
     NrrdGuard guard;
-    for (int fiber = 0; fiber < 3; fiber++)
-      if (Nrrd* nrrd = putIn(fields.fibers, fiber))
-        outputs[fiber] = NrrdDataHandle(new NrrdData(nrrd));
+    for (int output = 0; output < 4; output++)
+      if (Nrrd* nrrd = output < 3 ? putIn(fields.fibers, output) : putIn(tensors))
+        outputs[output] = NrrdDataHandle(new NrrdData(nrrd));
   }
+  hot_tensor_field_destroy(&tensors);
   hot_run_fields_free(&fields);
   hot_dwi_destroy(&dwi);
   hot_context_destroy(&context);
   if (status != HOT_OK)
     return;
-  if (!outputs[0] || !outputs[1] || !outputs[2])
+  if (!outputs[0] || !outputs[1] || !outputs[2] || !outputs[3])
   {
-    error("out of memory for the fibre fields");
+    error("out of memory for the fields");
     return;
   }
   sendOutput(Fiber1, outputs[0]);
   sendOutput(Fiber2, outputs[1]);
   sendOutput(Fiber3, outputs[2]);
+  sendOutput(Tensors, outputs[3]);
 }

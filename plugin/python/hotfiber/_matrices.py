@@ -1,10 +1,9 @@
-"""Kernels on arrays of any origin: Hermitian and tridiagonal eigenvalues, contractions, CP decomposition."""
+"""Kernels on arrays of any origin: Hermitian and tridiagonal eigenvalues, CP decomposition."""
 # Arguments become arrays under the same name, but mypy uses their declared types:
 # mypy: disable-error-code="union-attr,assignment,arg-type"
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
 import operator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Sequence, overload
@@ -14,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address, choice, count, host, options, outputs, overlaps, real, struct
-from ._gpu import There, dense, is_there
-from ._library import Context, lib
+from ._cpd import decompose
+from ._gpu import There, is_there
+from ._library import ArgumentError, Context, lib
 from ._types import Arithmetic, Progress, Start, Uplo
 
 
@@ -200,195 +200,6 @@ def _tridiagonal_part(n, index, interval, absolute, relative):
     return options(c.hot_tridiag_options, absolute=absolute, relative=relative, **part), width
 
 
-def _operand(name, array, kind, letters):
-    """An operand without negative strides, and its axes beyond the letters: the batch."""
-    if not isinstance(array, There):
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
-        array = array.astype(kind, copy=False)
-    if array.ndim < len(letters):
-        raise ValueError(f"{name}: '{letters}' needs {len(letters)} axes, it has {array.ndim}")
-    return array
-
-
-def _batch_stride(array, letters, batch):
-    """The one stride from item to item of a batch, of an array on the GPU."""
-    axes = array.ndim - len(letters)
-    own = [(size, 0 if array.shape[i] == 1 else array.strides[i])
-           for i, size in zip(range(axes), batch[len(batch) - axes:])]
-    axes_of = [(size, stride) for size, stride in [(size, 0) for size in batch[:len(batch) - axes]] + own if size != 1]
-    for (_, outer), (size, inner) in zip(axes_of, axes_of[1:]):
-        if outer != size * inner:
-            raise ValueError("on the GPU the axes of a batch must have one stride in common (array.contiguous(), "
-                             f"ascontiguousarray): {array.shape} in steps of {array.strides} for {tuple(batch)}")
-    return axes_of[-1][1] if axes_of else 0
-
-
-def _layout(array, letters, batch):
-    """The library's description of an operand; arrays with an unsupported layout are copied."""
-    at = array.ndim - len(letters)
-    shape = array.shape[at:]
-    if isinstance(array, There):
-        return array, _layout_of(_batch_stride(array, letters, batch), shape, array.strides[at:])
-    item = array.itemsize
-    if at:
-        if array.shape[:at] != batch:
-            array = np.broadcast_to(array, batch + shape)
-        array = array.reshape((-1,) + shape) if len(batch) != 1 else array
-    if any(stride < 0 or stride % item for stride in array.strides) or not array.flags.aligned:
-        array = array.copy()
-    strides = tuple(stride // item for stride in array.strides)
-    return array, _layout_of(strides[0], shape, strides[1:]) if at else _layout_of(0, shape, strides)
-
-
-@functools.lru_cache(256)
-def _layout_of(batch, shape, strides):
-    made = c.hot_contract_layout(axes=len(shape), batch=batch)
-    made.size[:len(shape)], made.stride[:len(shape)] = shape, strides
-    return made
-
-
-@functools.lru_cache(256)
-def _terms(spec):
-    """The letters of the two operands and the result, and all of it as the library reads it."""
-    if not isinstance(spec, str):
-        raise TypeError(f"spec: text like 'ik,kj->ij' is needed, not {spec!r}")
-    terms = spec.replace(" ", "").replace("...", "")
-    operands, arrow, result = terms.partition("->")
-    first, comma, second = operands.partition(",")
-    if not arrow or not comma or "," in second:
-        raise ValueError(f"spec: two operands and a result are needed, 'ik,kj->ij', not {spec!r}")
-    for letters in (first, second, result):
-        if len(letters) > c.HOT_CONTRACT_AXES:
-            raise ValueError(f"spec: at most {c.HOT_CONTRACT_AXES} axes an operand, not '{letters}'")
-    return first, second, result, terms.encode()
-
-
-@functools.lru_cache(256)
-def _order(terms, batches, result, sizes):
-    """The pairs that are contracted until two operands are left, each put to the end, with the fewest multiplications:
-    their number, and (i, j, letters that are kept) for each."""
-    letters = dict(sizes)
-
-    def cost(i, j):
-        batch = np.broadcast_shapes(batches[i], batches[j])
-        return math.prod(batch) * math.prod(letters[one] for one in {*terms[i], *terms[j]})
-    if len(terms) == 2:
-        return cost(0, 1), ()
-    best = None
-    for j in range(len(terms)):
-        for i in range(j):
-            rest = [k for k in range(len(terms)) if k not in (i, j)]
-            needed = set(result).union(*(terms[k] for k in rest))
-            kept = "".join(one for one in dict.fromkeys(terms[i] + terms[j]) if one in needed)
-            if len(kept) > c.HOT_CONTRACT_AXES:
-                continue
-            later = _order(tuple(terms[k] for k in rest) + (kept,), tuple(batches[k] for k in rest) +
-                           (np.broadcast_shapes(batches[i], batches[j]),), result, sizes)
-            if later and (best is None or cost(i, j) + later[0] < best[0]):
-                best = cost(i, j) + later[0], ((i, j, kept),) + later[1]
-    return best
-
-
-def _contract_all(spec, arrays, last, how):
-    """Contracts more than two arrays, pair by pair. last: further arguments of the last contraction."""
-    operands, arrow, result = spec.replace(" ", "").replace("...", "").partition("->")
-    terms = operands.split(",")
-    if not arrow or len(terms) != len(arrays):
-        raise ValueError(f"spec: {len(arrays)} operands and a result are needed, not {spec!r}")
-    if not any(map(is_there, arrays)):
-        arrays = [host("arrays", one) for one in arrays]
-        kind = np.float32 if all(one.dtype == np.float32 for one in arrays) else np.float64
-        arrays = [_operand("arrays", one, kind, letters) for one, letters in zip(arrays, terms)]
-    shapes = [tuple(one.shape) for one in arrays]
-    sizes: dict[str, int] = {}
-    for letters, shape in zip(terms, shapes):
-        sizes.update(zip(letters, shape[len(shape) - len(letters):]))
-    try:
-        found = _order(tuple(terms), tuple(shape[:len(shape) - len(letters)] for letters, shape in zip(terms, shapes)),
-                       result, tuple(sorted(sizes.items())))
-    except ValueError:
-        raise ValueError("arrays: batches of shape " + ", ".join(
-            str(shape[:len(shape) - len(letters)]) for letters, shape in zip(terms, shapes)) +
-            " do not go together") from None
-    if found is None:
-        raise ValueError(f"spec: each order of '{spec}' needs an intermediate result of more than "
-                         f"{c.HOT_CONTRACT_AXES} axes")
-    for i, j, kept in found[1]:
-        arrays.append(contract(f"{terms[i]},{terms[j]}->{kept}", arrays[i], arrays[j], **how))
-        terms.append(kept)
-        for used in (j, i):
-            del arrays[used], terms[used]
-    return contract(f"{terms[0]},{terms[1]}->{result}", *arrays, **last, **how)
-
-
-def contract(spec: str, a: ArrayLike, b: ArrayLike, *more: ArrayLike, out: np.ndarray | None = None,
-             alpha: float = 1.0, beta: float = 0.0, device: str = "auto", threads: int = 0, seed: int = 0,
-             progress: Progress = None) -> np.ndarray:
-    """Contracts arrays, alone or in a batch, as numpy.einsum does: C = alpha contraction(A, B) + beta C.
-
-    spec: a letter for each axis of A, B and C, "ik,kj->ij". Letters that are only in A and B are summed over; each
-        letter occurs at most once in an operand and in at least two of the three. At most 8 letters an operand.
-    a, b: arrays with these axes last. Axes before them are the batch, broadcast as NumPy does ("..." may stand for
-        them in spec). Any real type and strides; computed in float32 where all are float32, else in float64.
-    more: further arrays, "ij,jk,kl->il": pairs are contracted in the order with the fewest multiplications.
-    out: an array for C; with beta other than 0 it is read too.
-    device, threads, seed, progress: see `sshopm`.
-
-    >>> import hotfiber, numpy as np
-    >>> hotfiber.contract("ik,kj->ij", np.eye(2), np.arange(8.).reshape(2, 2, 2)).shape
-    (2, 2, 2)
-    """
-    if more:
-        return _contract_all(spec, [a, b, *more], {"out": out, "alpha": alpha, "beta": beta},
-                             {"device": device, "threads": threads, "seed": seed, "progress": progress})
-    first, second, result_letters, terms = _terms(spec)
-    if is_there(a) or is_there(b):
-        if not (is_there(a) and is_there(b)):
-            raise TypeError("a, b: one is in a GPU's memory, and so must the other be")
-        a = There("a", a, [np.float32, np.float64], contiguous=False)
-        b = There("b", b, [a.dtype], contiguous=False)
-        kind = a.dtype
-    else:
-        a, b = host("a", a), host("b", b)
-        kind = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
-    a, b = _operand("a", a, kind, first), _operand("b", b, kind, second)
-    batch, other = a.shape[:a.ndim - len(first)], b.shape[:b.ndim - len(second)]
-    if batch != other:
-        try:
-            batch = np.broadcast_shapes(batch, other)
-        except ValueError:
-            raise ValueError(f"a, b: batches of shape {batch} and {other} do not go together") from None
-    sizes = dict(zip(first, a.shape[a.ndim - len(first):]))
-    sizes.update(zip(second, b.shape[b.ndim - len(second):]))
-    if any(letter not in sizes for letter in result_letters):
-        raise ValueError(f"spec: a letter of '{result_letters}' is in no operand")
-    result, = outputs(out, (batch + tuple(sizes[letter] for letter in result_letters), kind), like=a)
-    if beta != 0:
-        if out is None:
-            raise ValueError("beta: other than 0 it needs out, the array that is added to")
-        if result.array is not out and not isinstance(a, There):
-            result.array[...] = out
-    if overlaps([a, b], [result]):
-        a, b = a.copy(), b.copy()
-    a, a_layout = _layout(a, first, batch)
-    b, b_layout = _layout(b, second, batch)
-    if isinstance(a, There):  # new, or an out that is contiguous
-        shape = tuple(sizes[letter] for letter in result_letters)
-        c_layout = _layout_of(math.prod(shape) if batch else 0, shape, dense(shape))
-    else:
-        c_layout = _layout(result.array, result_letters, batch)[1]
-    function = lib.hot_contract_f32 if kind == np.float32 else lib.hot_contract_f64
-    with Context(device, threads, seed, progress, a) as context:
-        context.check(function(context.handle, None, terms, math.prod(batch), alpha,
-                               address(a), ctypes.byref(a_layout), address(b), ctypes.byref(b_layout), beta,
-                               address(result.array), ctypes.byref(c_layout)))
-    return result.done()
-
-
-einsum = contract
-
-
 class CpdFactors(NamedTuple):
     """The three factors of a CP decomposition; their columns have unit length."""
     a: np.ndarray  #: (I, rank)
@@ -396,10 +207,18 @@ class CpdFactors(NamedTuple):
     c: np.ndarray  #: (K, rank)
 
 
+class CpdFactors4(NamedTuple):
+    """The four factors of an array with four axes."""
+    a: np.ndarray  #: (I, rank)
+    b: np.ndarray  #: (J, rank)
+    c: np.ndarray  #: (K, rank)
+    d: np.ndarray  #: (L, rank)
+
+
 class Cpd(NamedTuple):
     """A CP decomposition, X_ijk ~ sum over r of weights_r a_ir b_jr c_kr."""
     weights: np.ndarray  #: (rank,) at least 0, descending
-    factors: CpdFactors  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
+    factors: CpdFactors  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length; of four axes a CpdFactors4
     fit: float  #: 1 - ||X - approximation|| / ||X||
     iterations: int  #: how many there were
     converged: bool  #: stopped by the tolerance
@@ -414,18 +233,19 @@ class Cpd(NamedTuple):
 _ARITHMETIC = {"full": c.HOT_CPD_FULL, "tf32": c.HOT_CPD_TF32, "split": c.HOT_CPD_SPLIT}
 
 
-def _third_order(x):
+def _of_order(x, orders):
     x = host("x", x)
     if x.dtype.kind not in "fiub":
         raise TypeError(f"x: an array of real numbers is needed, not of {x.dtype}")
-    if x.ndim != 3:
-        raise ValueError(f"x: three axes are needed, not {x.ndim}")
+    if x.ndim not in orders:
+        raise ValueError(f"x: {' or '.join(('three', 'four')[order - 3] for order in orders)} axes are needed, "
+                         f"not {x.ndim}")
     return np.asfortranarray(x, np.float32 if x.dtype == np.float32 else np.float64)
 
 
 def _factors(factors, shape, rank, kind):
-    if len(factors) != 3:
-        raise ValueError(f"factors: three are needed, not {len(factors)}")
+    if len(factors) != len(shape):
+        raise ValueError(f"factors: {('three', 'four')[len(shape) - 3]} are needed, not {len(factors)}")
     made = []
     for factor, length in zip(factors, shape):
         factor = np.array(factor, kind, order="F")  # a copy: the argument is not changed
@@ -437,14 +257,17 @@ def _factors(factors, shape, rank, kind):
 
 def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
         start: Start = "random", non_negative: bool = False, arithmetic: Arithmetic = "full",
-        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Cpd:
-    """Decomposes an array with three axes into `rank` rank-1 terms, by alternating least squares.
+        missing: bool = False, device: str = "auto", threads: int = 0, seed: int = 0,
+        progress: Progress = None) -> Cpd:
+    """Decomposes an array with three or four axes into `rank` rank-1 terms, by alternating least squares.
 
-    x: (I, J, K), any real type, finite; computed in float32 where it is float32, else in float64.
+    x: (I, J, K) or (I, J, K, L), any real type, finite; computed in float32 where it is float32, else in float64.
     rank: at least 1.
     iterations: at most so many; 0 = 500. tolerance: stop when the fit changes by less; 0 = 1e-10, float32 1e-6.
     start: "random" (by seed), "hosvd", three factors, another Cpd or a CPTensor of TensorLy.
     non_negative: all factors >= 0.
+    missing: NaN are missing values; the terms and the fit are of the others (weighted least squares). The work grows
+        with the square of rank.
     arithmetic: "full"; for float32 on a GPU also "tf32" and "split" (tensor cores, 11 and 22 bits).
     device, threads, seed, progress: see `sshopm`.
 
@@ -454,7 +277,7 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     >>> result.weights.round(6), result.fit > 1 - 1e-9
     (array([10.]), True)
     """
-    x = _third_order(x)
+    x = _of_order(x, (3, 4))
     rank, kind = count("rank", rank, 1, 2**31 - 1), x.dtype
     chosen = struct(c.hot_cpd_options, rank=rank, iterations=iterations,
                     tolerance=c.HOT_ZERO if isinstance(tolerance, (int, float)) and tolerance < 0 else tolerance,
@@ -467,12 +290,34 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
         factors = _factors(getattr(start, "factors", start), x.shape, rank, kind)
         if getattr(start, "weights", None) is not None:
             factors[0] *= np.asarray(start.weights, kind)
+    if x.ndim == 4 or (missing and np.isnan(x).any()):
+        return _cpd_any(x, rank, factors, chosen, missing, device, threads, seed, progress, arithmetic)
     weights, report = np.empty(rank, kind), c.hot_cpd_report()
     function = lib.hot_cpd_f32 if kind == np.float32 else lib.hot_cpd_f64
     with Context(device, threads, seed, progress) as context:
         context.check(function(context.handle, ctypes.byref(chosen), *x.shape, address(x), address(weights),
                                *(address(factor) for factor in factors), ctypes.byref(report)))
     return Cpd(weights, CpdFactors(*factors), report.fit, report.iterations, bool(report.converged), report.congruence)
+
+
+def _cpd_any(x, rank, factors, chosen, missing, device, threads, seed, progress, arithmetic):
+    """Four axes, or missing values."""
+    if chosen.iterations < 0:
+        raise ArgumentError(f"iterations: at least 1 is needed (0: 500), not {chosen.iterations}")
+    iterations, tolerance = chosen.iterations or 500, chosen.tolerance
+    if not tolerance:
+        tolerance = 1e-6 if x.dtype == np.float32 else 1e-10
+    given = chosen.start == c.HOT_CPD_GIVEN
+    how = {"device": device, "threads": threads, "arithmetic": arithmetic}
+
+    def step(done):
+        if progress:
+            progress("cpd", done / iterations)
+    made = decompose(x, rank, missing, factors if given else None,
+                     "hosvd" if chosen.start == c.HOT_CPD_HOSVD else "random", iterations, tolerance,
+                     bool(chosen.non_negative), seed, mttkrp, how, step)
+    kind = CpdFactors4 if x.ndim == 4 else CpdFactors
+    return Cpd(made[0], kind(*made[1]), *made[2:])  # type: ignore[call-arg]
 
 
 def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arithmetic: Arithmetic = "full",
@@ -491,7 +336,7 @@ def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arit
     >>> hotfiber.mttkrp(x, [None, ones, ones], 0).ravel()
     array([ 6., 22.])
     """
-    x = _third_order(x)
+    x = _of_order(x, (3,))
     mode, rank, given, made = _mttkrp_arrays(x.shape, x.dtype, factors, mode)
     with Context(device, threads, seed, progress) as context:
         pointers = [address(one) for one in given]
@@ -544,7 +389,7 @@ class MttkrpTensor:
     def __init__(self, x: ArrayLike, *, arithmetic: Arithmetic = "full", device: str = "auto",
                  threads: int = 0) -> None:
         self._tensor = ctypes.c_void_p()
-        x = _third_order(x)
+        x = _of_order(x, (3,))
         self.shape: tuple[int, ...] = x.shape  #: (I, J, K)
         self.dtype: np.dtype = x.dtype  #: float32 or float64
         self._how = device, threads

@@ -99,7 +99,7 @@ namespace Modules {
 
 struct NrrdPortTag {};
 template <class A> class Has1InputPort {};
-template <class A, class B, class C> class Has3OutputPorts {};
+template <class A, class B, class C, class D> class Has4OutputPorts {};
 enum class ModuleFlags { NoAlgoOrUI = 0 };
 
 }
