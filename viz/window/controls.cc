@@ -469,35 +469,35 @@ int hot_controls_key(hot_controls *controls, int key, int scancode, int action, 
     ImGui::SetCurrentContext(controls->gui);
     if (key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput)
         return 0; // would begin to edit the first field
-    ImGui_ImplGlfw_KeyCallback(nullptr, key, scancode, action, mods);
+    ImGui_ImplGlfw_KeyCallback(controls->window, key, scancode, action, mods);
     return ImGui::GetIO().WantTextInput;
 }
 
 int hot_controls_character(hot_controls *controls, unsigned code)
 {
     ImGui::SetCurrentContext(controls->gui);
-    ImGui_ImplGlfw_CharCallback(nullptr, code);
+    ImGui_ImplGlfw_CharCallback(controls->window, code);
     return ImGui::GetIO().WantTextInput;
 }
 
 int hot_controls_button(hot_controls *controls, int button, int action, int mods)
 {
     ImGui::SetCurrentContext(controls->gui);
-    ImGui_ImplGlfw_MouseButtonCallback(nullptr, button, action, mods);
+    ImGui_ImplGlfw_MouseButtonCallback(controls->window, button, action, mods);
     return ImGui::GetIO().WantCaptureMouse;
 }
 
 int hot_controls_wheel(hot_controls *controls, double across, double up)
 {
     ImGui::SetCurrentContext(controls->gui);
-    ImGui_ImplGlfw_ScrollCallback(nullptr, across, up);
+    ImGui_ImplGlfw_ScrollCallback(controls->window, across, up);
     return ImGui::GetIO().WantCaptureMouse;
 }
 
 void hot_controls_focus(hot_controls *controls, int focused)
 {
     ImGui::SetCurrentContext(controls->gui);
-    ImGui_ImplGlfw_WindowFocusCallback(nullptr, focused);
+    ImGui_ImplGlfw_WindowFocusCallback(controls->window, focused);
 }
 
 void hot_controls_enter(hot_controls *controls, GLFWwindow *window, int entered)
@@ -516,6 +516,7 @@ hot_controls *hot_controls_create(GLFWwindow *window, double scale)
     if (!made)
         return nullptr;
     made->scale = scale;
+    made->window = window;
     made->gui = ImGui::CreateContext();
     ImGui::SetCurrentContext(made->gui);
     ImGuiIO &io = ImGui::GetIO();

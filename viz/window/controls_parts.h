@@ -10,6 +10,7 @@ extern "C" {
 
 struct hot_controls {
     ImGuiContext *gui;
+    GLFWwindow *window; // Dear ImGui asks it which keys are held; GLFW 3.4 aborts without one
     double scale;
     hot_controls_frame *frame;
     hot_view_state fresh; // the defaults, fitted to the scene
