@@ -33,6 +33,11 @@ AXES = {"Ballard": (r"(?:III|figure 5): ([0-9,]+) tensors, (?:50 steps|(?P<paper
 COLOURS = ["#c03020", "#2060b0", "#208040", "#c08000", "#704090", "#008090", "#805030", "#606060"]
 
 
+def times(ratio):
+    """A ratio with two digits; all of its digits from 100 on."""
+    return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
+
+
 def duration(seconds):
     for unit, scale in (("s", 1), ("ms", 1e3), ("us", 1e6)):
         if seconds * scale >= 1 or unit == "us":
@@ -86,8 +91,8 @@ def table(measured, paper):
         for row in (one for one in rows if ours(one) and "seconds" in one):
             seconds, stated = row["seconds"], row.get("paper_seconds")
             kind = kind_of(row, measured["machine"]["threads"])
-            peers = [f"{one['backend']} {duration(one['seconds'])} ({one['seconds'] / seconds:.2g})" if "seconds" in one
-                     else f"{one['backend']}: {one['missing']}" for one in peers_of(row, rows)]
+            peers = [f"{one['backend']} {duration(one['seconds'])} ({times(one['seconds'] / seconds)})"
+                     if "seconds" in one else f"{one['backend']}: {one['missing']}" for one in peers_of(row, rows)]
             floor = row.get("floor_seconds")
             lines.append(f"| {name}{kind} | {duration(seconds)} | "
                          f"{duration(stated) + ' (' + row['paper_card'] + ')' if stated else '-'} | "
