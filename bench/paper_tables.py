@@ -159,11 +159,13 @@ def plot(measured, paper):
     for x in xs:
         at, y = place(x, levels[0])
         out.append(f'<text x="{at:.1f}" y="{y + 15:.1f}" text-anchor="middle">{x:,.0f}</text>')
+    colours = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(lines)}
+    colours.update(paper="#000000", floor="#999999")
     # labels at the last points, apart from each other
     ends = sorted((place(*points[-1])[1], label) for label, points in lines.items())
     free = top
-    for k, (label, points) in enumerate(lines.items()):
-        colour = "#000000" if label == "paper" else "#999999" if label == "floor" else COLOURS[k % len(COLOURS)]
+    for label, points in lines.items():
+        colour = colours[label]
         dashed = ' stroke-dasharray="4 3"' if label in ("paper", "floor") else ""
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in (place(*point) for point in points))
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"{dashed}/>')
@@ -171,10 +173,8 @@ def plot(measured, paper):
                 for a, b in (place(*point) for point in points)]
     for y, label in ends:
         free = max(y, free)
-        k = list(lines).index(label)
-        colour = "#000000" if label == "paper" else "#999999" if label == "floor" else COLOURS[k % len(COLOURS)]
-        text = label.replace("&", "&amp;").replace("<", "&lt;")
-        out.append(f'<text x="{wide - right + 10}" y="{free + 4:.1f}" fill="{colour}">{text}</text>')
+        text = re.sub("^(cuda|cpu)", "hotfiber", label).replace("&", "&amp;").replace("<", "&lt;")
+        out.append(f'<text x="{wide - right + 10}" y="{free + 4:.1f}" fill="{colours[label]}">{text}</text>')
         free += 14
     return "\n".join(out + ["</svg>", ""])
 

@@ -12,7 +12,7 @@ void hot_color_direction(const double ras[3], double rgb[3])
 
 void hot_color_fade(double shown, const double behind[3], double rgb[3])
 {
-    static const double contrast = 0.15; /* what is left of a stick on black and on white */
+    static const double contrast = 0.15; /* of the faintest stick on black and on white */
     for (int d = 0; d < 3; d++)
         rgb[d] = shown * rgb[d] + (1 - shown) * (contrast + (1 - 2 * contrast) * behind[d]);
 }

@@ -16,8 +16,8 @@ typedef struct hot_history {
 /* Adds a state unless it equals the one that is shown; what was undone is forgotten. Consecutive changes of the place
  * (crosshair, zoom, camera) are one step. Call it before each gesture, so that a drag is one step. */
 void hot_history_note(hot_history *history, const hot_view_state *state);
-/* Replaces *state by the one before it, or after it if redo is 1. What is no setting of the picture stays: help, panel,
- * hint, screen scale. Returns 0 if there is none. */
+/* Replaces *state by the one before it, or after it if redo is 1. Help, panel, hint and screen scale are no
+ * settings of the picture and stay. Returns 0 if there is none. */
 int hot_history_step(hot_history *history, int redo, hot_view_state *state);
 
 #endif

@@ -1,5 +1,5 @@
-/* The files that were viewed last, for the panel: a private list in the user's state folder. Whatever goes wrong with
- * it is no error: the list is empty then, or stays as it was. No OpenGL. */
+/* The files that were viewed last, for the panel: a private list in the user's state folder. If it cannot be read or
+ * written, that is no error: it is empty, or stays unchanged. No OpenGL. */
 #ifndef HOT_VIZ_RECENT_H
 #define HOT_VIZ_RECENT_H
 

@@ -80,7 +80,7 @@ static hot_status move_set(hot_scene *scene, const char *path, hot_scene **set)
     hot_grid grid = scene->grid;
     size_t inside = 0;
     double apart = 0;
-    grid.space = from->grid.space; /* vectors stay in their own space: the grid is told in it */
+    grid.space = from->grid.space; /* vectors stay in their own space, and the grid is given in it */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++)
             grid.to_world[r][c] = from->sign[r] * scene->to_ras[r][c];

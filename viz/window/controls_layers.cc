@@ -69,7 +69,7 @@ static void image_rows(hot_controls *controls, hot_view_layer *layer, const hot_
     explain("only the edges of a mask, or of labels");
 }
 
-// Directions, and what is in a separate pane.
+// Directions, and sets in a separate pane.
 static void line_rows(hot_controls *controls, hot_view_layer *layer, int number)
 {
     const hot_lines *lines = hot_scene_layer_lines(controls->frame->scene, layer);
