@@ -158,7 +158,7 @@ static const char *advice(const char *path, const char *message)
     };
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode) && cli_run_file(path, "report.json") != path)
-        return " of a run, which hotfiber view, report and export read";
+        return " of a run without the files that this command reads there; --outputs default,... leaves them";
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) /* unless a folder was requested */
         return !strstr(message, "is a folder") ? "" : "; if it holds DICOM files, dcm2niix makes NIfTI of them";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

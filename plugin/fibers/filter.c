@@ -1,5 +1,6 @@
 /* Fibres that are too uncertain are left out of the outputs: --min_probability, --max_cone. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "certainty.h"
@@ -38,7 +39,10 @@ void hot_fiber_field_filter(hot_context *context, hot_fiber_field *fibers, const
             dropped++;
         }
     }
-    hot_context_log(context, HOT_LOG_NOTE,
-                    "%zu fibres are left out: probability below %g, or cone above %g degrees", dropped,
-                    fmax(min_probability, 0), max_cone > 0 ? max_cone : 90);
+    char why[100] = "";
+    if (min_probability > 0)
+        snprintf(why, sizeof why, "probability below %g%s", min_probability, max_cone > 0 ? ", or " : "");
+    if (max_cone > 0)
+        snprintf(why + strlen(why), sizeof why - strlen(why), "cone above %g degrees", max_cone);
+    hot_context_log(context, HOT_LOG_NOTE, "%zu fibres are left out: %s", dropped, why);
 }

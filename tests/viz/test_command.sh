@@ -81,6 +81,8 @@ for name in vtp_beyond_lattice:lattice vtp_sparse:'would be needed'; do # fuzz i
 done
 refused 1 'outputs default,tensors' run/peaks.nrrd --glyph surface --screenshot x.png
 refused 1 'hotfiber peaks' run/tensors.nrrd --glyph sticks --screenshot x.png
+"$HOTFIBER" export run/tensors.nrrd -o surfaces.vtp --format glyphs --quiet
+refused 1 'holds surfaces: view the tensors' surfaces.vtp --screenshot x.png
 mkdir empty
 refused 1 'tensors.nrrd' empty --screenshot x.png
 head -c 3000 run/tensors.nrrd >cut.nrrd

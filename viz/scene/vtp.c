@@ -46,6 +46,10 @@ static hot_status parse(hot_context *context, const char *path, struct vtp *vtp)
         !strstr(vtp->bytes, "byte_order=\"LittleEndian\"") || !strstr(vtp->bytes, "header_type=\"UInt64\""))
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s' is not a .vtp as hotfiber writes it (`hotfiber export`)", path);
+    const char *polygons = strstr(vtp->bytes, "NumberOfPolys=\"");
+    if (polygons && strtoull(polygons + 15, NULL, 10) > 0)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds surfaces: view the tensors that they are of",
+                                path);
     vtp->data = (size_t)(mark + 1 - vtp->bytes);
     vtp->segments = (size_t)strtoull(lines + 15, NULL, 10);
     if (vtp->segments > vtp->length / (6 * sizeof(float)))
