@@ -498,8 +498,8 @@ static void check_reference(check_run *run, double b, int gaussian, double fan)
                                         exp(0.5 * (best - (double)fits[k].cost)) / sum) <= 1e-4,
                            "P(%d) is %g", k, (double)result.probability[4 * i + (size_t)k]);
         }
-        /* Of the 128 fits of a case, seeds 90001 to 90040: one differs in two of 240 draws (90033, 90036, with fans), and
-         * with Rician noise at b=3000 two could be better by a twentieth in seven of 80 draws, more in none. */
+        /* Of the 128 fits of a case, seeds 90001 to 90040: one differs in two of 240 draws (90033, 90036, with fans),
+         * and with Rician noise at b=3000 two could be better by a twentieth in seven of 80 draws, more in none. */
         CHECK_ITEM(run, 0, compared >= 2 * COUNT && off <= 1, "%zu of %zu costs differ from the reference", off,
                    compared);
         CHECK_ITEM(run, 0, variances_off <= 1, "%zu of %zu fits' variances differ from the reference", variances_off,
