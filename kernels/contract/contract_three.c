@@ -145,6 +145,24 @@ static void release(hot_context *context, void *memory, int there)
     hot_context_free(context, memory);
 }
 
+/* Whether what is read and written is there; the pairs' own checks would name their operands. */
+static hot_status check_values(hot_context *context, const three_spec *spec, const three_operand *operand, size_t batch,
+                               double alpha, const void *result)
+{
+    static const char *const names[OPERANDS] = {"a", "b", "c"};
+    size_t values = batch, read = batch;
+    for (const char *letter = spec->letters[RESULT]; *letter; letter++)
+        values = size_of(operand, *letter) ? values : 0;
+    for (int o = 0; o < OPERANDS; o++)
+        for (const char *letter = operand[o].letters; *letter; letter++)
+            read = size_of(operand, *letter) ? read : 0;
+    for (int o = 0; o < OPERANDS && values && read && alpha != 0; o++)
+        if (!operand[o].values)
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, names[o], "operand %c is NULL", 'A' + o);
+    return result || !values ? HOT_OK
+                             : hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "d", "operand D is NULL");
+}
+
 static hot_status pair(hot_context *context, const hot_contract_options *options, int f64, const char *result,
                        size_t batch, double alpha, const three_operand *a, const three_operand *b, double beta, void *c,
                        const hot_contract_layout *layout, const void *working)
@@ -178,6 +196,8 @@ static hot_status run(hot_context *context, const hot_contract_options *options,
     }
     if (last < 0)
         return wrong(context, spec, "the product of each pair has more than 8 axes");
+    if ((status = check_values(context, spec, operand, batch, alpha, result)) != HOT_OK)
+        return status;
     const three_operand *const one = &operand[last == 0], *const other = &operand[last == 2 ? 1 : 2];
     char kept[LONGEST + 1];
     size_t sizes[HOT_CONTRACT_AXES] = {0};

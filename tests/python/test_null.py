@@ -112,14 +112,14 @@ class Things:
         if name in ("size", "window", "step", "sizes") and "size_t" in plain:
             return ctypes.addressof(self.keep((ctypes.c_size_t * 8)(*[2] * 8)))
         if plain.startswith("hot_") and plain.count("*") == 1 and hasattr(c, plain[:-1]):
-            made = self.keep(getattr(c, plain[:-1])())
-            if hasattr(made, "size") and isinstance(getattr(made, "size"), int):
-                made.size = ctypes.sizeof(made)
+            made = self.keep((getattr(c, plain[:-1]) * 2)())  # of arrays two, as sizes are
+            if hasattr(made[0], "size") and isinstance(getattr(made[0], "size"), int):
+                made[0].size = ctypes.sizeof(made[0])
             return ctypes.addressof(made)
         if plain == "hot_mttkrp_tensor*":
             return self.f32 if function.endswith("f32") else self.f64
         if name == "spec":
-            return b"ij,jk->ik"
+            return b"ij,jk,kl->il" if "three" in function else b"ij,jk->ik"
         if plain == "char*":
             return os.path.join(self.folder, f"{name}.nrrd").encode()
         if plain in ("double*", "float*") and kind.startswith("const"):
