@@ -1,6 +1,6 @@
 /* The checker's main program: see checker.h.
  *
- * usage: test_kernels_checker [--family=NAME] [--backend=TEXT] [--seed=N] [--require=cuda]
+ * usage: test_kernels_checker [--family=NAME] [--backend=START] [--seed=N] [--require=cuda]
  *                             [--bench|--bench=only] [--seconds=S] [--only=TEXT] */
 #include "checker.h"
 #include "families.h"
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
                 continue;
             if ((cuda && !(*family)->gpu) || (device && !HAVE_DEVICE))
                 continue;
-            if (only_backend && strcmp(only_backend, name) != 0)
+            if (only_backend && strncmp(only_backend, name, strlen(only_backend)) != 0)
                 continue;
             check_run run = {.family = (*family)->name, .backend = name, .reference = reference, .cuda = cuda,
                              .device = device, .first_seed = seed, .seed = seed,

@@ -141,7 +141,7 @@ void check_cpd_arithmetic(check_run *run, int brief)
                 for (int i = 0; i < compared && arithmetic != HOT_CPD_FULL; i++) {
                     /* An iterate that is rounded lies elsewhere on its way: its fit may be that of floats within an
                      * iteration, of which the first gain the most. */
-                    const double before = plain[i - (i && rounded)], after = plain[i + rounded];
+                    const double before = plain[i - (i > 0)], after = plain[i + (i + 1 < ITERATIONS)];
                     const double square = (1 - fits[i]) * (1 - fits[i]),
                                  most = (1 - fmin(before, plain[i])) * (1 - fmin(before, plain[i])),
                                  least = (1 - fmax(after, plain[i])) * (1 - fmax(after, plain[i]));

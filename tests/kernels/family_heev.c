@@ -8,9 +8,10 @@
 #include "bench/kernels/heev_measure.h"
 
 typedef double complex entry;
-typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, KINDS } kind;
+typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, FAINT, KINDS } kind;
 static const char *const kind_names[] = {"random", "clustered", "repeated", "rank-deficient",
-                                         "graded", "diagonal",  "zero",     "tiny"};
+                                         "graded", "diagonal",  "zero",     "tiny",
+                                         "faint beside one"};
 
 static entry random_entry(uint64_t *seed, int is_complex)
 {
@@ -62,15 +63,19 @@ static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, 
     }
     if (which == CLUSTERED || which == REPEATED || which == DEFICIENT)
         mix(seed, is_complex, n, a);
-    if (which == RANDOM || which == GRADED || which == TINY)
+    /* One entry of 2, the others far below it: with squares that are denormal, or nothing. */
+    const double faint = which == FAINT ? pow(10, (f64 ? -280 : -30) * check_random(seed)) : 1;
+    if (which == RANDOM || which == GRADED || which == TINY || which == FAINT)
         for (size_t c = 0; c < n; c++)
             for (size_t r = c; r < n; r++) {
                 /* entries from 1e-150 to 1e150, in single precision from 1e-18 to 1e18 */
                 double ends = f64 ? 150 : 18, place = n > 1 ? (double)(r + c) / (double)(n - 1) - 1 : 0;
                 a[c * n + r] = random_entry(seed, is_complex) * (which == GRADED ? pow(10, ends * place)
                                                                  : which == TINY ? pow(10, -ends)
-                                                                                 : 1);
+                                                                                 : faint);
             }
+    if (which == FAINT)
+        a[n * n - 1] = 2;
     for (size_t c = 0; c < n; c++) {
         a[c * n + c] = creal(a[c * n + c]);
         for (size_t r = c + 1; r < n; r++)

@@ -127,6 +127,8 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
     acquisition a = make_acquisition(run->context, &run->seed, order, 40);
     const size_t stride = a.rows + 3, tensor_stride = a.terms + 1;
     const int full = getenv("HOT_TEST_FULL") != NULL;
+    /* values in directions may be below zero by 1e-5, which moves coefficients by ten times as much, or some more */
+    const double near = directions ? 5e-4 : 1e-4;
     int known[2];
     float *made = calloc(count * stride, sizeof *made),
           *want = check_remembered(run, "tensors", count * tensor_stride * sizeof *want, &known[0]),
@@ -163,7 +165,7 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
             for (size_t k = 0; k < a.terms; k++)
                 largest = fmax(largest, fabs((double)(asked[i] ? wanted[k] : got[k])));
             for (size_t k = 0; k < a.terms && asked[i]; k++)
-                CHECK_ITEM(run, i, fabs((double)(got[k] - wanted[k])) <= 1e-4 * largest, "value %zu: %.9g, not %.9g", k,
+                CHECK_ITEM(run, i, fabs((double)(got[k] - wanted[k])) <= near * largest, "value %zu: %.9g, not %.9g", k,
                            (double)got[k], (double)wanted[k]);
             for (size_t t = 0; t < TISSUES; t++) {
                 const double one = (double)amounts[i * TISSUES + t], other = (double)want_amounts[i * TISSUES + t];

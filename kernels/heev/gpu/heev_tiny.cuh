@@ -277,15 +277,15 @@ template <typename T, int PARTS, int N, int THREADS> struct heev_tiny_matrix {
         }
     }
 
-    /* Bit i: whether e[i] is negligible; set from n - 1 on. */
+    /* Bit i: whether e[i] is negligible; set from n - 1 on. Whatever is at most `small` is: a rotation whose numbers
+     * have squares of nothing would be left out, in every sweep of such a block. */
     __device__ __forceinline__ unsigned negligible() const
     {
-        constexpr T none = heev_tiny_limits<T>::small * heev_tiny_limits<T>::small;
         unsigned bits = ~0u << (n - 1);
 #pragma unroll
         for (int i = 0; i + 1 < N; i++)
             if (i + 1 < n && fabs(e[i * STRIDE]) <= fma(fabs(d[i * STRIDE]) + fabs(d[(i + 1) * STRIDE]),
-                                                        heev_tiny_limits<T>::epsilon, none))
+                                                        heev_tiny_limits<T>::epsilon, heev_tiny_limits<T>::small))
                 bits |= 1u << i;
         return bits;
     }
