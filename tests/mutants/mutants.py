@@ -2,17 +2,18 @@
 execute the changed line until one of them fails.
 
     python3 tests/mutants/mutants.py --seed N [--count 300] [--minutes M] [--folder DIR] [--jobs N] [--nice N]
-                                     [--only WORD] [--tests REGEX] [--configure OPTIONS] [--cuda] [--list] [--again]
-                                     [--unconfined]
+                                     [--only WORD] [--tests REGEX] [--most SECONDS] [--configure OPTIONS] [--cuda]
+                                     [--list] [--again] [--unconfined]
 
-The folder (build-mutants) contains a copy of the sources and two builds of it: `build-coverage` (gcov), for the lines
-and the time of each test, and `build`, in which mutants are compiled. Each of --jobs workers has a copy of the second
-build, mounted at the path of the original. A mutant is
+The folder (build-mutants) contains two copies of the sources with a build each: in `probed` each function notes that
+it was called (probes.py), for the functions and the time of each test; in `source` mutants are compiled. Each of --jobs
+workers has a copy of the second, mounted at the path of the original. A mutant is
     killed        by a test that fails, crashes, takes five times its usual processor time or sleeps forever
-    survived      all tests that execute the line pass: named with file, line, before and after
+    survived      all tests that call the function pass, or those that --most admits: named with file, line, before and
+                  after
     equivalent    the same object code with the same flags, or excused in equivalent.txt: not counted
     unbuildable   does not compile: not counted
-    uncovered     no test executes the line: not counted, but named
+    uncovered     no test calls the function: not counted, but named
     undecided     a test had not ended after an hour, though it was not asleep: not counted
 No verdict depends on the machine's load. Mutants are drawn until --count of them are killed or have survived. Verdicts
 are appended to results-N.jsonl in the folder; the same command continues from there, so that a run can be split
@@ -39,6 +40,7 @@ import time
 
 import asleep
 import mutate
+import probes
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # They build or install another copy, or read the sources: they run no library with a fault.
@@ -61,22 +63,6 @@ cd "$2" && shift 2 && exec "$@"
 # A worker sees its own copy of the sources and their build where the builds' files say that they are.
 WORKER = 'mount --make-rprivate / && mount --bind "$1" "$2" && shift 2 && exec "$@"'
 
-# A compiler launcher for `coverage`: only tested code is instrumented, and of the variants for several instruction
-# sets, which share their sources, only the one that this machine uses.
-INSTRUMENT = """
-for source; do :; done
-source=${source#%s/}
-best=avx2
-! grep -qm1 "^flags.* avx512f" /proc/cpuinfo || best=avx512
-case $source in
-tests/* | bench/* | *.cc | *.S | *.cu) exec "$@" ;;
-*_$best.c) exec "$@" -O1 --coverage ;;
-*_baseline.c | *_avx2.c | *_avx512.c) exec "$@" ;;
-*) exec "$@" -O1 --coverage ;;
-esac
-"""
-
-
 class Tree:
     """The copy of the sources, its builds, its tests."""
 
@@ -85,7 +71,7 @@ class Tree:
         self.folder = pathlib.Path(given.folder).resolve()
         self.copy, self.build = self.folder / "source", self.folder / "source/build"
         self.log = self.folder / ("log%s.txt" % given.worker)
-        self.coverage = self.folder / "source/build-coverage"
+        self.probed = self.folder / "probed"
         self.tests, self.trusted, self.excuses = {}, set(), None
 
     def call(self, *words, limit=7200):
@@ -118,13 +104,15 @@ class Tree:
         """Copies the sources, builds the copy twice and measures the tests; a worker finds that done."""
         names = self.names()
         if not self.given.worker:
-            self.copy_sources(names)
+            self.copy_sources(names, self.copy, lambda name, text: text)
         self.texts = {name: (self.copy / name).read_text() for name in self.products(names)}
+        self.functions = probes.functions(self.texts)
         digest = hashlib.sha256("".join(self.texts[name] for name in sorted(self.texts)).encode()).hexdigest()[:16]
         self.maps = self.folder / "maps" / digest
         self.maps.mkdir(parents=True, exist_ok=True)
+        self.ccache = ["ccache"] if shutil.which("ccache") else []
         if not self.given.worker:
-            self.make()
+            self.make(self.copy, self.ccache)
         if not self.given.unconfined and self.run(["true"], self.build, None, 60) != "passed":
             sys.exit("faulty programs are run where they can do no harm: that takes root (unshare, mount) and a "
                      "--folder that is not in /tmp; --unconfined does without")
@@ -143,36 +131,32 @@ class Tree:
         self.original = {name: self.state(name) for name in self.objects}
         self.read_tests()
 
-    def copy_sources(self, names):
+    def copy_sources(self, names, to_folder, change):
         for name in names:
-            to, new = self.copy / name, (self.source / name).read_bytes()
+            to, new = to_folder / name, change(name, (self.source / name).read_bytes())
             to.parent.mkdir(parents=True, exist_ok=True)
             if not to.exists() or to.read_bytes() != new:  # unchanged files keep their times: little is built again
                 to.write_bytes(new)
                 to.chmod((self.source / name).stat().st_mode)
-        for path in list(self.copy.rglob("*")):  # what is gone
-            name = str(path.relative_to(self.copy))
+        for path in list(to_folder.rglob("*")):  # what is gone
+            name = str(path.relative_to(to_folder))
             if path.is_file() and not name.startswith("build") and name not in set(names):
                 path.unlink()
 
-    def make(self):
-        (self.folder / "instrument.sh").write_text(INSTRUMENT % self.copy)
-        ccache = ["ccache"] if shutil.which("ccache") else []
-        linked = ["-DCMAKE_%s_LINKER_FLAGS=--coverage" % kind for kind in ("EXE", "SHARED", "MODULE")]
-        builds = [(self.build, ccache, []),
-                  (self.coverage, ["sh", self.folder / "instrument.sh", *ccache], linked)]
-        for build, launcher, options in builds:
-            if launcher:
-                options = [*options, "-DCMAKE_C_COMPILER_LAUNCHER=" + ";".join(map(str, launcher))]
-            words = ["cmake", "-G", "Ninja", "-S", self.copy, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options,
-                     *self.given.configure.split()]
-            done = build / "configured.txt"  # ninja configures again if necessary
-            if not done.exists() or done.read_text() != str(words):
-                if self.call(*words):
-                    sys.exit("the copy cannot be configured: see %s" % self.log)
-                done.write_text(str(words))
-            if self.call("ninja", "-C", build, "-j", self.given.jobs):
-                sys.exit("the copy cannot be built: see %s" % self.log)
+    def make(self, copy, before, *options):
+        """Builds a copy; before: words that a compiler's command begins with."""
+        build = copy / "build"
+        options = [*self.given.configure.split(), *options]
+        if before:
+            options += ["-DCMAKE_%s_COMPILER_LAUNCHER=%s" % (kind, ";".join(map(str, before))) for kind in ("C", "CXX")]
+        words = ["cmake", "-G", "Ninja", "-S", copy, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *options]
+        done = build / "configured.txt"  # ninja configures again if necessary
+        if not done.exists() or done.read_text() != str(words):
+            if self.call(*words):
+                sys.exit("the copy cannot be configured: see %s" % self.log)
+            done.write_text(str(words))
+        if self.call("ninja", "-C", build, "-j", self.given.jobs):
+            sys.exit("the copy cannot be built: see %s" % self.log)
 
     def state(self, name):
         path = self.build / name
@@ -238,30 +222,31 @@ class Tree:
             "SKIP_RETURN_CODE", 0) else "failed"
 
     def read_tests(self):
-        """For each test its time and the lines that it executes; kept by the sources' checksum."""
+        """For each test its time and the functions that it calls; kept by the sources' checksum."""
         self.tests = self.describe_tests(self.build)
         digests = {} if self.given.worker else {name: self.digest(name) for name in self.tests}
-        missing = sorted((name for name in digests if self.kept(name).get("digest") != digests[name]),
-                         key=lambda name: ([not re.match(kind, name) for kind in (
-                             "unit|promises|property|viz", "kernels_[^c]", "files", "python", "kernels")], name))
-        instrumented = self.describe_tests(self.coverage) if missing else {}
+        missing = sorted(name for name in digests if self.kept(name).get("digest") != digests[name])
+        probed = {}
+        if missing:
+            self.copy_sources(self.names(), self.probed, lambda name, text: probes.put(
+                text.decode(), self.functions[name]).encode() if name in self.functions else text)
+            launcher, table = probes.prepare(self.folder, self.functions, self.ccache)
+            self.make(self.probed, ["sh", launcher],
+                      *("-DCMAKE_%s_LINKER_FLAGS=%s" % (kind, table) for kind in ("EXE", "SHARED", "MODULE")))
+            probed = self.describe_tests(self.probed / "build")
         with concurrent.futures.ThreadPoolExecutor(int(self.given.jobs)) as pool:
-            for text in pool.map(lambda name: self.measure(name, instrumented[name], digests[name]), missing):
+            for text in pool.map(lambda name: self.measure(name, probed[name], digests[name]), missing):
                 print("measured: %s" % text, flush=True)
         self.share = collections.Counter()
-        self.times, self.executed, self.compiled = {}, collections.defaultdict(set), collections.defaultdict(set)
+        self.times, self.called, self.by_file = {}, collections.defaultdict(set), collections.defaultdict(set)
         for name in list(self.tests):
             kept = self.kept(name)
-            executes = sum(len(covered) for covered, _ in kept["lines"].values())
             self.times[name] = kept["seconds"]
-            for file, (covered, all_lines) in kept["lines"].items():
-                self.compiled[file].update(all_lines)
-                self.share[file, name] = len(covered) / max(1, executes)
-                for line in covered:
-                    self.executed[file, line].add(name)
-        self.by_file = collections.defaultdict(set)
-        for (file, _), names in self.executed.items():
-            self.by_file[file] |= names
+            for file, called in kept["called"].items():
+                self.share[file, name] = len(called) / sum(map(len, kept["called"].values()))
+                self.by_file[file].add(name)
+                for number in called:
+                    self.called[number].add(name)
 
     def kept(self, name):
         path = self.maps / (name + ".json")
@@ -281,55 +266,31 @@ class Tree:
         text = b"".join(file.read_bytes() for file in sorted(files) if file.is_file())
         return hashlib.sha256(json.dumps(self.tests[name]["command"]).encode() + text).hexdigest()[:16]
 
-    def measure(self, name, instrumented, digest):
-        data = self.folder / "gcda" / name
-        shutil.rmtree(data, ignore_errors=True)
-        used = []
-        outcome = self.run(instrumented["command"], self.where(instrumented), instrumented, 1800,
-                           {"GCOV_PREFIX": str(data)}, used)
-        seconds = used[0]
-        files = []
-        for path in data.rglob("*.gcda"):
-            notes = (pathlib.Path("/") / path.relative_to(data)).with_suffix(".gcno")
-            if notes.exists():
-                os.symlink(notes, path.with_suffix(".gcno"))
-                files.append(str(path))
-        lines = {}
-        command = ["nice", "-n", self.given.nice, "gcov", "--json-format", "--stdout", *files]
-        found = subprocess.run(command, cwd=data.parent, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL).stdout if files else b""
-        for text in found.splitlines():
-            report = json.loads(text)
-            for file in report["files"]:
-                path = os.path.relpath(os.path.join(report["current_working_directory"], file["file"]), self.copy)
-                if path in self.texts:
-                    covered, all_lines = lines.setdefault(path, (set(), set()))
-                    for line in file["lines"]:
-                        all_lines.add(line["line_number"])
-                        if line["count"] > 0:
-                            covered.add(line["line_number"])
-        shutil.rmtree(data, ignore_errors=True)
+    def measure(self, name, probed, digest):
+        notes, used = self.folder / "notes" / name, []
+        notes.parent.mkdir(exist_ok=True)
+        notes.write_bytes(bytes(probes.size(self.functions)))
+        outcome = self.run(probed["command"], self.where(probed), probed, 1800, {probes.VARIABLE: str(notes)}, used)
+        numbers, called = probes.read(notes), {}
+        for file, places in self.functions.items():
+            here = [place.number for place in places if place.number in numbers]
+            if here:
+                called[file] = here
+        notes.unlink()
         (self.maps / (name + ".json")).write_text(json.dumps({
-            "outcome": outcome, "seconds": seconds, "digest": digest,
-            "lines": {file: [sorted(c), sorted(a)] for file, (c, a) in lines.items()}}))
-        return "%-32s %5.1f s, %s" % (name, seconds, outcome)
+            "outcome": outcome, "seconds": used[0], "digest": digest, "called": called}))
+        return "%-32s %5.1f s, %s, %d functions" % (name, used[0], outcome, len(numbers))
 
     def where(self, test):
         return {p["name"]: p["value"] for p in test["properties"]}["WORKING_DIRECTORY"]
 
     def covering(self, mutant):
-        """The tests that execute the statement; None where gcov knows nothing of it (tables, macros, sizes)."""
-        file, line = mutant["file"], mutant["line"]
-        rows = self.texts[file].splitlines()
-        last = line + mutant["before"].count("\n")
-        hit = set().union(*(self.executed[file, n] for n in range(line, last + 1)))
-        while line > 1 and not hit and line not in self.compiled[file] and not re.search(
-                r"[;{}]\s*(/\*.*\*/)?\s*$|^\s*(#.*)?$|\*/\s*$", rows[line - 2]):
-            line -= 1  # the statement begins further up
-            hit = self.executed[file, line]
-        if hit or line in self.compiled[file]:
-            return hit
-        if self.by_file[file]:
+        """The tests that call the function; outside functions (tables, macros) those that call any of the file's."""
+        file = mutant["file"]
+        for place in self.functions[file]:
+            if place.begin <= mutant["at"] < place.end:
+                return self.called[place.number]
+        if self.functions[file]:
             return self.by_file[file]
         folder = os.path.dirname(file) + "/"  # a header of constants
         return set().union(*(names for name, names in self.by_file.items() if name.startswith(folder)))
@@ -370,9 +331,10 @@ class Tree:
                 return "unbuildable", None
             if all(self.state(name) == self.original[name] for name in self.objects):
                 return "equivalent", None
-            size = int(self.given.jobs)
-            while tests:
+            size, spent = int(self.given.jobs), 0
+            while tests and spent < self.given.most:
                 now, tests, size = tests[:size], tests[size:], 2 * size
+                spent += sum(self.times[name] for name in now)
                 wanted = sorted({target for name in now for target in self.targets(name)})
                 if self.call("ninja", "-C", self.build, "-j", self.given.jobs, *wanted, limit=3600) != 0:
                     return "unbuildable", None  # a symbol is gone
@@ -380,7 +342,7 @@ class Tree:
                 undecided |= outcome == "undecided"
                 if killer:
                     return "killed", "%s (%s)" % (killer, outcome)
-            return "undecided" if undecided else "survived", None
+            return "undecided" if undecided else "survived", "%d tests left" % len(tests) if tests else None
         finally:
             path.write_text(self.texts[file])
 
@@ -395,7 +357,7 @@ class Tree:
                                20 + 5 * self.times[name], None, used)
             if outcome == "passed":
                 self.trusted.add(name)
-                self.times[name] = min(self.times[name], used[0])  # the instrumented build takes far longer
+                self.times[name] = min(self.times[name], used[0])  # probes take time, too
             elif outcome == "undecided":
                 undecided.append(name)
             else:
@@ -460,7 +422,7 @@ def work(tree, given, results, end):
                 return
             begin = time.monotonic()
             verdict, killer = tree.judge(mutant)
-            while killer and not tree.is_sound(killer.split()[0]):
+            while verdict == "killed" and not tree.is_sound(killer.split()[0]):
                 verdict, killer = tree.judge(mutant)
             results.add({"what": what, "verdict": verdict, "killer": killer})
             if verdict in ("killed", "survived", "uncovered", "undecided"):
@@ -477,8 +439,7 @@ def start_workers(tree, given):
             shutil.rmtree(place)
         place.mkdir()
         for path in tree.copy.iterdir():
-            if path.name != "build-coverage":
-                subprocess.run(["cp", "-a", str(path), str(place)], check=True)
+            subprocess.run(["cp", "-a", str(path), str(place)], check=True)
         arguments = ["--jobs", "1", "--worker", "-%d" % number]
         running.append(subprocess.Popen(["unshare", "-m", "sh", "-c", WORKER, "sh", str(place), str(tree.copy),
                                          sys.executable, str(pathlib.Path(__file__).resolve()), *sys.argv[1:],
@@ -509,7 +470,7 @@ def report(tree, given, results):
         print("\n%s:" % verdict)
         print("\n".join(sorted(named[verdict])))
     print("\nseed %d: %d mutants: %d killed (%.1f %%), %d survived; besides %d equivalent, %d excused, %d that do not "
-          "compile, %d undecided, %d in lines that no test executes" % (
+          "compile, %d undecided, %d in functions that no test calls" % (
               given.seed, asked, number["killed"], 100 * number["killed"] / max(1, asked), number["survived"],
               number["equivalent"], number["excused"], number["unbuildable"], number["undecided"],
               number["uncovered"]))
@@ -524,6 +485,7 @@ def main():
     parser.add_argument("--source", default=str(SOURCE))
     parser.add_argument("--products", default="(kernels|plugin|viz)/", help="where faults go: a regular expression")
     parser.add_argument("--folder", default=str(SOURCE / "build-mutants"), help="for copy and builds; not in /tmp")
+    parser.add_argument("--most", type=float, default=1e9, help="tests of so many seconds for each mutant")
     parser.add_argument("--configure", default="-DHOTFIBER_CUDA=OFF -DPython3_EXECUTABLE=/usr/bin/python3")
     parser.add_argument("--nice", default="15")
     parser.add_argument("--jobs", default=str(os.cpu_count()))

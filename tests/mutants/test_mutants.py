@@ -17,8 +17,8 @@ sys.path.insert(0, str(HERE))
 import asleep  # noqa: E402
 import mutate  # noqa: E402
 
-if not shutil.which("ninja") or not shutil.which("gcov"):
-    print("skipped: ninja or gcov is not installed")
+if not shutil.which("ninja"):
+    print("skipped: ninja is not installed")
     sys.exit(77)
 
 
