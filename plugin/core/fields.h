@@ -92,7 +92,18 @@ struct hot_tensor_field {
                                residual of the optimality conditions; NULL = none */
     size_t extra_count;
     size_t fitted, flagged;
+    float *simulated;    /* HOT_SIMULATED x (1 + unique): fits of voxels of one fibre and, in the second half, of two;
+                            NULL = none */
+    int judged;          /* 1: the next is known */
+    double recovered[2]; /* shares of these with as many maxima as fibres */
+    int warned;          /* that they are low */
 };
+enum { HOT_SIMULATED = 400 };
+
+/* Warns, and returns 1, if a method finds the right number in too few of the voxels with one and with two fibres. */
+int hot_recovered_warn(hot_context *context, const char *method, int order, const double recovered[2]);
+/* The same, once, of the field's maxima. */
+void hot_tensor_field_warn(hot_context *context, hot_tensor_field *field);
 
 struct hot_fiber_field {
     hot_context *context;

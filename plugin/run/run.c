@@ -244,11 +244,13 @@ hot_status hot_run_compute_state(hot_run_state *run)
         (status = hot_run_learned_step(run, "mask", hot_run_make_mask, hot_run_load_mask)) != HOT_OK ||
         (status = hot_run_learned_step(run, "gradients", check_data, hot_run_load_gradients)) != HOT_OK)
         return status;
-    hot_run_view_begin(run);
     hot_run_end_stage(run, HOT_STAGE_MASK);
-
     if ((status = hot_run_choose_order(run)) != HOT_OK || (status = hot_run_learned_check(run)) != HOT_OK ||
-        (status = hot_run_learned_step(run, "response", hot_run_make_response, hot_run_load_response)) != HOT_OK)
+        (status = hot_run_restrict(run)) != HOT_OK)
+        return status;
+    hot_run_view_begin(run);
+    status = hot_run_learned_step(run, "response", hot_run_make_response, hot_run_load_response);
+    if (status != HOT_OK)
         return status;
     hot_run_follow_response(run);
     hot_memory_trim();

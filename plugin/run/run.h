@@ -128,7 +128,10 @@ hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *optio
 hot_status hot_run_denoise(hot_run_state *run);
 hot_status hot_run_summarize(hot_run_state *run);
 hot_status hot_run_make_mask(hot_run_state *run);
-/* Refuses (HOT_ERROR_DATA) a given mask that has the shape of the brain and lies elsewhere. */
+/* A mask that is given beside a model takes the place of the model's: where fibres are found. */
+hot_status hot_run_restrict(hot_run_state *run);
+/* Refuses (HOT_ERROR_DATA) a given mask that has the shape of the brain and lies elsewhere; warns of one that is much
+ * smaller than the brain. */
 hot_status hot_run_check_mask(hot_run_state *run);
 hot_status hot_run_make_response(hot_run_state *run);
 
