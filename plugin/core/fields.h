@@ -113,6 +113,7 @@ struct hot_fiber_field {
     uint8_t *counts; /* voxels */
     hot_response *response; /* owned: what the lengths are relative to, or `typical` of it; NULL = not known */
     float *certainty; /* voxels x max_fibers, 0 to 1; NULL = not known, everything is shown as if it were 1 */
+    float *probability, *cone; /* likewise, for fixels: that there are so many fibres or more; of hot_signal_maps */
 };
 
 /* How strongly a fibre of a voxel is shown, 0 to 1: by its certainty. */

@@ -140,6 +140,10 @@ hot_status hot_run_compute_state(hot_run_state *run);
 
 /* Judges a sample of the voxels of run->inputs.dwi, for the report. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 hot_status hot_run_judge_tissues(hot_run_state *run);
+/* By kind: how many voxels, and how many of these have fibres, of grey matter two or more. */
+void hot_run_count_tissues(const hot_run_state *run, size_t like[3], size_t some[3]);
+/* A line about fibres where few are expected, a warning if there are more than in good scans. */
+void hot_run_log_tissues(const hot_run_state *run);
 void hot_run_tissues_free(hot_context *context, hot_run_tissues *tissues);
 
 /* Frees the run. Removes the folder and its files unless they were committed. */

@@ -1,7 +1,7 @@
 """Tensors that their directions hardly determine. As many directions as coefficients, and one b=0 volume, leave
 nothing to estimate the noise from: unregularised, nearly every single fibre had three maxima. Tensors that do not
-tell one fibre from two say so: in the terminal, in the report, in Python (test_doubt.py there), and to whatever reads
-them later."""
+tell one fibre from two are a warning: in the terminal, in the report, in Python (test_doubt.py there), and for commands
+that read them later."""
 import json
 
 import nibabel
@@ -45,6 +45,13 @@ for name, options, expected in (("exact", ["--method", "maxima"], False), ("few"
     check(told or "2" in map(str, options) or one + two > 1.4, f"{name} {options}: {one:.2f} {two:.2f} without a word")
 one, _, _ = run("exact", "--method", "maxima")
 check(one > .9, f"28 directions and one b=0 volume: {one:.2f} of single fibres have one direction")
+
+# A noise that is estimated from the residuals does not judge them.
+for name, circular in ("few", True), ("plenty", False):
+    works("run", f"{name}.nii.gz", "-o", f"{name}_signal", "--outputs", "nfibers", "--quiet")
+    page, report = open(f"{name}_signal/report.html").read(), json.load(open(f"{name}_signal/report.json"))
+    check(report["noise"]["from_residuals"] == circular, f"{name}: {report['noise']}")
+    check(("cannot be judged" in page) == circular != ("times the noise of the b=0 volumes" in page), f"{name}: page")
 
 # The tensors' file says it to whoever reads it next; fits of enough directions say nothing.
 fits = {name: works("fit", f"{name}.nii.gz", "-o", f"{name}_fit.nrrd").stderr for name in ("few", "plenty")}

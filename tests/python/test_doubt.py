@@ -1,5 +1,5 @@
-"""Data that hardly tell one fibre from two are a warning in Python, by every method: a result alone does not show
-it, and notes go unseen."""
+"""Data that hardly tell one fibre from two are a warning in Python, by every method: arrays do not show it, and notes
+go unseen."""
 import warnings
 
 from cli import *
