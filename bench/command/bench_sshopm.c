@@ -166,4 +166,4 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
 
 const bench_entry bench_sshopm = {"sshopm",
                                   "SS-HOPM from many starts: 50 iterations, and to convergence; --algorithm NAME; "
-                                  "--dim N --peer numpy", run};
+                                  "--dim N --peer numpy|torch", run};

@@ -32,6 +32,12 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 
+hot_status hot_sshopm_shape_time(hot_context *context, const hot_sshopm_shape *shape, hot_sshopm_figure *figure)
+{
+    (void)shape, (void)figure;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
+}
+
 hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_algorithm algorithm)
 {
     (void)args, (void)algorithm;

@@ -324,6 +324,9 @@ hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *arg
             status = hot_cuda_status(context, cudaMemcpy(device[k], host[k], bytes[k], cudaMemcpyHostToDevice), "copy");
     }
     hot_sshopm_args there = *args;
+    there.scratch_bytes = hot_sshopm_scratch(args);
+    if (status == HOT_OK && there.scratch_bytes)
+        status = hot_cuda_status(context, cudaMalloc(&there.scratch, there.scratch_bytes), "memory");
     there.tensors = device[0], there.start = device[1], there.lambda = device[2], there.x = device[3];
     there.residual = device[4], there.iterations = (int32_t *)device[5];
     if (status == HOT_OK)
@@ -334,6 +337,7 @@ hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *arg
                 hot_cuda_status(context, cudaMemcpy(host[k], device[k], bytes[k], cudaMemcpyDeviceToHost), "results");
     for (int k = 0; k < ALL; k++)
         cudaFree(device[k]);
+    cudaFree(there.scratch);
     hot_sshopm_tables_destroy(context, &tables);
     return status;
 }

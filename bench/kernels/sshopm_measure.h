@@ -26,6 +26,7 @@ typedef struct hot_sshopm_figure {
     double limited; /* of the starts: those that have a limit in double; without a shift others cycle for ever */
     double limited_agreement, limited_settled; /* of those: as above */
     double iterations;       /* mean per start */
+    double peak;             /* of hot_sshopm_shape_time: flop/s of this GPU in single precision, by clock and lanes */
 } hot_sshopm_figure;
 
 /* Random tensors of one to three fibres (weights .3 to 1, an isotropic part, 2 % noise) on the device, and the limits
@@ -39,6 +40,19 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench);
 hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_algorithm algorithm,
                                 int iterations, double tolerance, double change, double seconds,
                                 hot_sshopm_figure *figure);
+
+/* Random tensors of any shape, in float, for hot_sshopm_shape_time: `iterations` steps at most, exactly so many where
+ * `tolerance` is 0. */
+typedef struct hot_sshopm_shape {
+    int order, dim, iterations;
+    size_t count, starts;
+    hot_sshopm_algorithm algorithm;
+    hot_shift shift;
+    double tolerance, seconds;
+} hot_sshopm_shape;
+
+/* Fills in seconds, fastest, repeats, iterations and peak. */
+hot_status hot_sshopm_shape_time(hot_context *context, const hot_sshopm_shape *shape, hot_sshopm_figure *figure);
 
 /* One launch of an algorithm on a whole batch in host memory (the pointers of args), however large: the host-level
  * backend takes it in pieces. For the checker. */

@@ -28,6 +28,8 @@ typedef struct hot_sshopm_args {
     const void *start;   /* starts x dim, unit */
     void *lambda, *x, *residual;
     int32_t *iterations; /* outputs, each may be NULL */
+    void *scratch;       /* on a GPU: hot_sshopm_scratch bytes of its memory */
+    size_t scratch_bytes;
     size_t batch;        /* tensors of the whole batch, if these are a chunk of it; else 0. The GPU's algorithm is
                             chosen by it, so that results do not depend on the chunks */
 } hot_sshopm_args;

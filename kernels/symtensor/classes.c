@@ -108,6 +108,23 @@ static size_t places_after(int order, int dim, int position, int index)
     return index == dim - 1 ? 0 : hot_class_count(order - position, dim - 1 - index);
 }
 
+int hot_class_prefixes(int degree, int dim, uint64_t *prefix)
+{
+    int count = 0;
+    hot_class class;
+    prefix[0] = 0;
+    if (degree == 1)
+        return 1;
+    hot_class_first(&class, degree - 1, dim);
+    do {
+        prefix[count] = 0;
+        for (int j = 0; j < degree - 1; j++)
+            prefix[count] = prefix[count] << 4 | (uint64_t)class.index[j];
+        count++;
+    } while (hot_class_next(&class));
+    return count;
+}
+
 void hot_class_places(int order, int dim, const int *tuple, int first, uint32_t *places)
 {
     const int given = order - 1;

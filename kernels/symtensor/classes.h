@@ -34,6 +34,9 @@ static inline size_t hot_class_count(int order, int dim) { return order == 0 ? 1
 /* The places, in a packed tensor of this order, of a sorted tuple of order - 1 indices together with one more index,
  * `first` to dim - 1. */
 void hot_class_places(int order, int dim, const int *tuple, int first, uint32_t *places);
+/* The first degree - 1 indices of the classes of this degree >= 1 that differ in more than the last one: 4 bits each,
+ * the last in the lowest bits; for block_product. Returns how many there are. */
+int hot_class_prefixes(int degree, int dim, uint64_t *prefix);
 /* Whether order and dimension are within the bounds of the general routines and the count fits. */
 int hot_class_valid(int order, int dim);
 

@@ -3,18 +3,13 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/entry.h"
 #include "classes.h"
+#include "contract_args.h"
 
 enum { LANES = 16 }; /* points that are done together */
-
-typedef struct contract_job {
-    int order, dim, times, f64;
-    size_t count, stride, points, width; /* width: values of a result */
-    const void *tensors, *x;
-    void *result;
-} contract_job;
 
 #define HOT_SCALAR double
 #define HOT_CONTRACT(name) name##_f64
@@ -23,7 +18,7 @@ typedef struct contract_job {
 #define HOT_CONTRACT(name) name##_f32
 #include "symtensor_contract.h"
 
-static hot_status check(hot_context *context, const contract_job *job)
+static hot_status check(hot_context *context, const hot_contract_forms *job)
 {
     if (!hot_class_valid(job->order, job->dim))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: they go from 1 to %d and %d",
@@ -38,16 +33,11 @@ static hot_status check(hot_context *context, const contract_job *job)
     return HOT_OK;
 }
 
-static hot_status run(hot_context *context, contract_job *job)
+static hot_status contract_cpu(hot_context *context, void *args)
 {
+    const hot_contract_forms *job = args;
     const size_t size = job->f64 ? sizeof(double) : sizeof(float);
-    hot_status status = check(context, job);
-    if (status != HOT_OK || job->count == 0 || job->points == 0)
-        return status;
-    job->width = hot_class_count(job->order - job->times, job->dim);
-    if (job->points > SIZE_MAX / 2 / size / job->width / job->count)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors at %zu points are more than memory can hold",
-                                job->count, job->points);
+    hot_status status = HOT_OK;
     const int threads = hot_context_threads(context);
     /* after the first contraction; a multiple of 64 bytes, so that threads do not share cache lines */
     const size_t scratch = hot_class_count(job->order - 1, job->dim) * LANES * size;
@@ -75,6 +65,21 @@ static hot_status run(hot_context *context, contract_job *job)
     return status;
 }
 
+static const hot_backends backends = {"forms", NULL, contract_cpu, HOT_CUDA_BACKEND(hot_contract_forms_cuda), 1};
+
+static hot_status run(hot_context *context, hot_contract_forms *job)
+{
+    const size_t size = job->f64 ? sizeof(double) : sizeof(float);
+    const hot_status status = check(context, job);
+    if (status != HOT_OK || job->count == 0 || job->points == 0)
+        return status;
+    job->width = hot_class_count(job->order - job->times, job->dim);
+    if (job->points > SIZE_MAX / 2 / size / job->width / job->count)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors at %zu points are more than memory can hold",
+                                job->count, job->points);
+    return hot_backend_run(context, &backends, job);
+}
+
 hot_status hot_symtensor_contract_f64(hot_context *context, int order, int dim, int times, size_t count,
                                       const double *tensors, size_t stride, size_t point_count, const double *points,
                                       double *result)
@@ -83,7 +88,7 @@ hot_status hot_symtensor_contract_f64(hot_context *context, int order, int dim, 
     HOT_NEED(context);
     if (count > 0 && point_count > 0)
         HOT_NEED(context, tensors, points, result);
-    contract_job job = {order, dim, times, 1, count, stride, point_count, 0, tensors, points, result};
+    hot_contract_forms job = {order, dim, times, 1, count, stride, point_count, 0, tensors, points, result};
     return run(context, &job);
 }
 
@@ -95,6 +100,6 @@ hot_status hot_symtensor_contract_f32(hot_context *context, int order, int dim, 
     HOT_NEED(context);
     if (count > 0 && point_count > 0)
         HOT_NEED(context, tensors, points, result);
-    contract_job job = {order, dim, times, 0, count, stride, point_count, 0, tensors, points, result};
+    hot_contract_forms job = {order, dim, times, 0, count, stride, point_count, 0, tensors, points, result};
     return run(context, &job);
 }

@@ -33,7 +33,8 @@ static void HOT_CONTRACT(lanes)(hot_poll *poll, int order, int dim, int times, c
 }
 
 /* LANES points or fewer of one tensor, from and to the caller's arrays. */
-static void HOT_CONTRACT(piece)(const contract_job *job, hot_poll *poll, size_t tensor, size_t first, HOT_SCALAR *kept)
+static void HOT_CONTRACT(piece)(const hot_contract_forms *job, hot_poll *poll, size_t tensor, size_t first,
+                                HOT_SCALAR *kept)
 {
     const size_t dim = (size_t)job->dim, left = job->points - first, lanes = left < LANES ? left : LANES;
     const HOT_SCALAR *a = (const HOT_SCALAR *)job->tensors + tensor * job->stride;

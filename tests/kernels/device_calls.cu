@@ -47,6 +47,24 @@ hot_status sshopm(F *function, hot_context *context, const hot_sshopm_options *o
 }
 
 template <typename T, typename F>
+hot_status forms(F *function, hot_context *context, int order, int dim, int times, size_t count, const T *tensors,
+                 size_t stride, size_t point_count, const T *points, T *result)
+{
+    if (direct(context))
+        return function(context, order, dim, times, count, tensors, stride, point_count, points, result);
+    const size_t unique = hot_symtensor_count(order, dim),
+                 width = times == order ? 1 : hot_symtensor_count(order - times, dim);
+    return run(context,
+               {in("tensors", tensors, rows(count, stride, unique) * sizeof(T)),
+                in("points", points, point_count * (size_t)dim * sizeof(T)),
+                out("result", result, count * point_count * width * sizeof(T))},
+               [&](void *const *at) {
+                   return function(context, order, dim, times, count, (const T *)at[0], stride, point_count,
+                                   (const T *)at[1], (T *)at[2]);
+               });
+}
+
+template <typename T, typename F>
 hot_status eigen(F *function, bool is_complex, hot_context *context, const hot_heev_options *options, size_t n,
                  size_t count, const T *matrices, T *values, T *vectors, uint8_t *flags)
 {
@@ -340,6 +358,20 @@ hot_status placed_sshopm_f64(hot_context *context, const hot_sshopm_options *opt
 {
     return sshopm<double>(hot_sshopm_f64, context, options, order, dim, count, tensors, stride, start_count, starts,
                           lambda, x, residual, iterations);
+}
+
+hot_status placed_forms_f32(hot_context *context, int order, int dim, int times, size_t count, const float *tensors,
+                            size_t stride, size_t point_count, const float *points, float *result)
+{
+    return forms<float>(hot_symtensor_contract_f32, context, order, dim, times, count, tensors, stride, point_count,
+                        points, result);
+}
+
+hot_status placed_forms_f64(hot_context *context, int order, int dim, int times, size_t count, const double *tensors,
+                            size_t stride, size_t point_count, const double *points, double *result)
+{
+    return forms<double>(hot_symtensor_contract_f64, context, order, dim, times, count, tensors, stride, point_count,
+                         points, result);
 }
 
 #define EIGEN(NAME, T, IS_COMPLEX)                                                                                     \

@@ -15,6 +15,7 @@
 #include <hotfiber/msmt.h>
 #include <hotfiber/signal.h>
 #include <hotfiber/sshopm.h>
+#include <hotfiber/symtensor.h>
 #include <hotfiber/tridiag.h>
 
 #ifdef __cplusplus
@@ -49,6 +50,11 @@ hot_status placed_sshopm_f32(hot_context *context, const hot_sshopm_options *opt
 hot_status placed_sshopm_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
                             const double *tensors, size_t stride, size_t start_count, const double *starts,
                             double *lambda, double *x, double *residual, int32_t *iterations);
+
+hot_status placed_forms_f32(hot_context *context, int order, int dim, int times, size_t count, const float *tensors,
+                            size_t stride, size_t point_count, const float *points, float *result);
+hot_status placed_forms_f64(hot_context *context, int order, int dim, int times, size_t count, const double *tensors,
+                            size_t stride, size_t point_count, const double *points, double *result);
 
 typedef hot_status placed_eigen_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                                    const double *matrices, double *values, double *vectors, uint8_t *flags);
@@ -143,6 +149,8 @@ hot_status placed_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, i
 #define hot_directions_f32 placed_directions
 #define hot_sshopm_f32 placed_sshopm_f32
 #define hot_sshopm_f64 placed_sshopm_f64
+#define hot_symtensor_contract_f32 placed_forms_f32
+#define hot_symtensor_contract_f64 placed_forms_f64
 #define hot_heev_f64 placed_heev_f64
 #define hot_heev_f32 placed_heev_f32
 #define hot_syev_f64 placed_syev_f64

@@ -5,6 +5,7 @@
 
 #define CHECK_FAMILIES(X) \
     X(symtensor) \
+    X(forms) \
     X(sshopm) \
     X(directions) \
     X(fit) \

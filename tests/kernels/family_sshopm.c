@@ -10,13 +10,13 @@
 
 static const int shapes[][2] = {{4, 3}, {6, 3}, {8, 3}, {2, 3}, {3, 2}, {3, 3}, {3, 4}, {3, 5}, {3, 6},
                                 {4, 2}, {4, 4}, {4, 5}, {4, 6}, {5, 3}, {3, 7}, {7, 2}, {4, 1}, {4, 7},
-                                {6, 4}, {5, 5}};
+                                {6, 4}, {5, 5}, {3, 8}, {4, 9}, {3, 12}, {3, 16}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* Result `item` is what it claims to be: x of unit length, lambda = A x^m, the residual as said. */
 static void check_claims(check_run *run, const problem *p, size_t item)
 {
-    double tensor[600], eps = p->f64 ? DBL_EPSILON : FLT_EPSILON, length = 0;
+    double tensor[UNIQUE], eps = p->f64 ? DBL_EPSILON : FLT_EPSILON, length = 0;
     long double x[DIM], g[DIM], size[DIM], lambda = 0, residual = 0, magnitude = 0;
     tensor_of(p, item / p->starts, tensor);
     for (int d = 0; d < p->dim; d++) {
@@ -53,7 +53,7 @@ static void check_step(check_run *run, int order, int dim, int f64, size_t count
     if (check_call(run, call(run->context, &options, &p))) {
         check_written(run, &p);
         size_t results = count * starts, stride = results / (pow(dim, order) > 300 ? 12 : 60) + 1;
-        double eps = f64 ? DBL_EPSILON : FLT_EPSILON, tensor[600];
+        double eps = f64 ? DBL_EPSILON : FLT_EPSILON, tensor[UNIQUE];
         for (size_t item = 0; item < results; item += stride) {
             long double s[DIM], y[DIM], size[DIM], norm = 0, length = 0, magnitude = fabs(alpha);
             tensor_of(&p, item / starts, tensor);
@@ -121,7 +121,7 @@ static int may_be_slow(check_run *run, const problem *p, size_t item, const hot_
                        double tolerance)
 {
     const int n = p->dim;
-    double tensor[600], least, largest, ignored;
+    double tensor[UNIQUE], least, largest, ignored;
     long double x[DIM], h[DIM * DIM], across[DIM * DIM], lambda = 0;
     tensor_of(p, item / p->starts, tensor);
     if (options->seek == HOT_MINIMA)
@@ -156,7 +156,7 @@ static int may_be_slow(check_run *run, const problem *p, size_t item, const hot_
 static int is_saddle(check_run *run, const problem *p, size_t t, const void *at_x, size_t item, hot_extremum seek)
 {
     const int n = p->dim;
-    double tensor[600], least, ignored;
+    double tensor[UNIQUE], least, ignored;
     long double x[DIM] = {0}, h[DIM * DIM], across[DIM * DIM], lambda = 0;
     tensor_of(p, t, tensor);
     for (int d = 0; d < n; d++)
@@ -182,7 +182,7 @@ static int goes_on(check_run *run, const problem *p, size_t t, const void *at_x,
                    const hot_sshopm_options *options)
 {
     const size_t size = p->f64 ? sizeof(double) : sizeof(float);
-    double tensor[600], out_lambda[1], out_x[DIM];
+    double tensor[UNIQUE], out_lambda[1], out_x[DIM];
     problem one = *p;
     hot_sshopm_options further = *options;
     further.tolerance = HOT_ZERO, further.max_iterations = 600;
@@ -216,7 +216,7 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
     size_t results = count * starts, stopped = 0, slow = 0, compared = 0, elsewhere = 0, saddles = 0;
     if (check_call(run, call(run->context, &options, &p))) {
         check_written(run, &p);
-        double tensor[600];
+        double tensor[UNIQUE];
         size_t stride = results / (pow(dim, order) > 300 ? 12 : 60) + 1;
         for (size_t item = 0; item < results; item++) {
             if (item % stride == 0) {
@@ -518,6 +518,7 @@ static void check_briefly(check_run *run)
         check_sshopm_neighbours(run, order, 17000, 33, HOT_ALGORITHM_AUTO, HOT_SHIFT_ADAPTIVE);
     }
     check_step(run, 3, 4, 0, 5, 33, 0.7);
+    check_step(run, 3, 9, 0, 3, 140, 0.7);
     check_step(run, 3, 7, 1, 5, 33, 0.7);
 }
 
@@ -564,8 +565,13 @@ static void check(check_run *run)
             check_sshopm_neighbours(run, order, 20000, 100, HOT_ALGORITHM_GNOMONIC, HOT_SHIFT_NONE);
         }
     }
-    if (!run->cuda)
-        check_sshopm_closed(run);
+    check_sshopm_closed(run);
+    if (run->cuda) { /* more starts than are done at once; few that are left */
+        check_converged(run, 4, 7, 0, 5, 300, HOT_SHIFT_ADAPTIVE, HOT_MAXIMA);
+        check_converged(run, 3, 9, 0, 3, 200, HOT_SHIFT_ADAPTIVE, HOT_MAXIMA);
+        check_converged(run, 3, 9, 1, 3, 200, HOT_SHIFT_FIXED, HOT_MAXIMA);
+        check_sshopm_wide(run);
+    }
     check_options(run);
     check_alone(run);
 }

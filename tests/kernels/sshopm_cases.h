@@ -9,7 +9,7 @@
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 
-enum { DIM = 8 };
+enum { DIM = 16, UNIQUE = 1000 }; /* at most: dimensions, values of a tensor */
 
 /* One problem and its results; arrays of float or double by f64. */
 typedef struct problem {
@@ -106,7 +106,7 @@ static inline void tensor_of(const problem *p, size_t t, double *tensor)
 
 static inline double scale_of(const problem *p, const double *tensor)
 {
-    double times[600], scale = 0;
+    double times[UNIQUE], scale = 0;
     hot_symtensor_multiplicity(p->order, p->dim, times);
     for (size_t i = 0; i < p->unique; i++)
         scale = fmax(scale, times[i] * fabs(tensor[i]));
@@ -128,6 +128,7 @@ void check_sshopm_closed(check_run *run);
 void check_sshopm_large(check_run *run, int order);
 void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm,
                              hot_shift shift);
+void check_sshopm_wide(check_run *run);
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts);
 
 /* Measured by the checker's --bench. */

@@ -89,6 +89,55 @@ void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t sta
     check_case_end(run);
 }
 
+/* Steps of the algorithm by blocks, as the CPU's: on tensors that no shared memory holds unfolded, on some that fit,
+ * and on shapes that are unrolled elsewhere. */
+static void check_wide(check_run *run, int order, int dim, int f64, size_t count, size_t starts)
+{
+    char name[80];
+    snprintf(name, sizeof name, "by blocks, order %d dim %d f%d, %zu x %zu", order, dim, f64 ? 64 : 32, count, starts);
+    if (!check_wanted(run, name))
+        return;
+    check_case_begin(run, name, count);
+    const problem p = make_problem(run, order, dim, f64, count, starts);
+    const hot_sshopm_args plan = {.shift = HOT_SHIFT_ADAPTIVE, .sign = 1, .exact = 1, .max_iterations = 3,
+                                  .order = order, .dim = dim, .unique = p.unique, .count = count, .stride = p.stride,
+                                  .starts = starts, .f64 = f64, .tensors = p.tensors, .start = p.start,
+                                  .lambda = p.lambda, .x = p.x, .residual = p.residual, .iterations = p.iterations};
+    const hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU};
+    const hot_sshopm_options options = {.size = sizeof options, .tolerance = HOT_ZERO, .max_iterations = 3};
+    const size_t values = count * starts * (size_t)dim, size = f64 ? sizeof(double) : sizeof(float);
+    hot_context *cpu = NULL;
+    problem q = p;
+    q.lambda = check_output(run, count * starts * size), q.x = check_output(run, values * size);
+    q.residual = q.iterations = NULL;
+    if (check_call(run, hot_context_create(&settings, &cpu)) && check_call(run, call(cpu, &options, &q)) &&
+        check_call(run, hot_sshopm_run_whole(run->context, &plan, HOT_ALGORITHM_BLOCKS))) {
+        check_written(run, &p);
+        /* a step multiplies what rounding has left by no more than the shift lets it */
+        const double slack = 500 * order * dim * (f64 ? 2.2e-16 : 1.2e-7);
+        for (size_t i = 0; i < values; i++)
+            CHECK_ITEM(run, i / (size_t)dim, fabs(at(&p, p.x, i) - at(&q, q.x, i)) <= slack, "x is %g, the CPU's %g",
+                       at(&p, p.x, i), at(&q, q.x, i));
+        for (size_t i = 0; i < count * starts; i++)
+            CHECK_ITEM(run, i,
+                       fabs(at(&p, p.lambda, i) - at(&q, q.lambda, i)) <= slack * (1 + fabs(at(&q, q.lambda, i))),
+                       "lambda is %g, the CPU's %g", at(&p, p.lambda, i), at(&q, q.lambda, i));
+    }
+    hot_context_destroy(&cpu);
+    check_case_end(run);
+}
+
+void check_sshopm_wide(check_run *run)
+{
+    static const int wide[][2] = {{5, 15}, {6, 11}, {8, 8}, {7, 10}, {4, 16}, {3, 5}, {4, 6}, {3, 4}};
+    for (size_t s = 0; s < sizeof wide / sizeof wide[0]; s++)
+        for (int f64 = 0; f64 < 2; f64++) {
+            check_wide(run, wide[s][0], wide[s][1], f64, 5, 33);
+            check_wide(run, wide[s][0], wide[s][1], f64, 2, 131);
+            check_wide(run, wide[s][0], wide[s][1], f64, 1, 1);
+        }
+}
+
 /* The default shift selects the fast kernel. */
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts)
 {

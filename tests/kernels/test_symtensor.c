@@ -221,71 +221,6 @@ static void test_change_of_basis(hot_context *context, uint64_t *seed)
           hot_context_message(context));
 }
 
-/* The sum over all tuples of p indices: one value of A x^p, and the sum of absolute terms. */
-static long double contracted(int order, int dim, int times, const double *tensor, const double *x, int *tuple,
-                              int given, long double *magnitude)
-{
-    if (given == order) {
-        const double value = tensor[hot_symtensor_place_ref(order, dim, tuple)];
-        *magnitude = fabs(value);
-        return value;
-    }
-    long double sum = 0;
-    *magnitude = 0;
-    for (int i = 0; i < dim; i++) {
-        long double part;
-        tuple[given] = i;
-        sum += x[i] * contracted(order, dim, times, tensor, x, tuple, given + 1, &part);
-        *magnitude += fabs(x[i]) * part;
-    }
-    return sum;
-}
-
-/* A x^p for every p, in both precisions, against these sums; one bad tensor and one bad point harm no other. */
-static void check_contract(hot_context *context, uint64_t *seed, int order, int dim, int times)
-{
-    enum { COUNT = 3, POINTS = 19, BAD_TENSOR = 1, BAD_POINT = 17 };
-    const size_t unique = hot_symtensor_count(order, dim), stride = unique + 1;
-    const size_t width = times == order ? 1 : hot_symtensor_count(order - times, dim), size = COUNT * POINTS * width;
-    double *tensors = malloc(COUNT * stride * sizeof *tensors), points[POINTS * 16], *result = malloc(size * 8);
-    float *narrow = malloc(COUNT * stride * 4), narrow_points[POINTS * 16], *narrow_result = malloc(size * 4);
-    int *exponents = malloc((width + 1) * (size_t)dim * sizeof *exponents);
-    for (size_t i = 0; i < COUNT * stride; i++)
-        tensors[i] = narrow[i] = (float)check_random_normal(seed);
-    for (int i = 0; i < POINTS * dim; i++)
-        points[i] = narrow_points[i] = (float)(2 * check_random(seed) - 1);
-    tensors[BAD_TENSOR * stride] = narrow[BAD_TENSOR * stride] = NAN;
-    points[BAD_POINT * dim] = narrow_points[BAD_POINT * dim] = NAN;
-    if (times < order)
-        hot_symtensor_exponents(order - times, dim, exponents);
-    CHECK(hot_symtensor_contract_f64(context, order, dim, times, COUNT, tensors, stride, POINTS, points, result) ==
-          HOT_OK, "f64");
-    CHECK(hot_symtensor_contract_f32(context, order, dim, times, COUNT, narrow, stride, POINTS, narrow_points,
-                                     narrow_result) == HOT_OK, "f32");
-    for (size_t at = 0; at < size; at++) {
-        const size_t tensor = at / width / POINTS, point = at / width % POINTS;
-        int tuple[HOT_ORDER_MAX], given = 0;
-        if (tensor == BAD_TENSOR || point == BAD_POINT)
-            continue;
-        for (int d = 0; d < dim && times < order; d++)
-            for (int k = 0; k < exponents[at % width * (size_t)dim + (size_t)d]; k++)
-                tuple[given++] = d;
-        long double magnitude;
-        const long double expected = contracted(order, dim, times, tensors + tensor * stride,
-                                                points + point * (size_t)dim, tuple, given, &magnitude);
-        /* each contraction rounds dim products and sums */
-        const double slack = (double)magnitude * (dim + 1) * (times + 1);
-        CHECK_NEAR(result[at], expected, 2.3e-16 * slack, "order %d dim %d p %d: %g, not %Lg", order, dim, times,
-                   result[at], expected);
-        CHECK_NEAR(narrow_result[at], expected, 1.2e-7 * slack, "f32, order %d dim %d p %d: %g, not %Lg", order, dim,
-                   times, narrow_result[at], expected);
-    }
-    CHECK(times == 0 || isnan(result[BAD_POINT * width]), "a point with NaN gives %g", result[BAD_POINT * width]);
-    CHECK(isnan(result[BAD_TENSOR * POINTS * width]), "a tensor with NaN gives %g",
-          result[BAD_TENSOR * POINTS * width]);
-    free(tensors), free(narrow), free(result), free(narrow_result), free(exponents);
-}
-
 static int stop_now(void *user) { return user == NULL; }
 
 /* One thread and several, and a call that is cancelled. */
@@ -312,13 +247,10 @@ static void check_contract_threads(uint64_t *seed)
     CHECK(status[2] == HOT_ERROR_CANCELLED, "cancelled: %d", status[2]);
 }
 
+/* Its values: family_forms.c. */
 static void test_contract(hot_context *context, uint64_t *seed)
 {
     check_contract_threads(seed);
-    for (int order = 1; order <= 8; order++)
-        for (int dim = 1; dim <= 16; dim++)
-            for (int times = 0; times <= order && pow(dim, order) <= 5000; times++)
-                check_contract(context, seed, order, dim, times);
     double a[15] = {0}, x[3] = {0}, y[15];
     CHECK(hot_symtensor_contract_f64(context, 4, 3, 5, 1, a, 15, 1, x, y) == HOT_ERROR_ARGUMENT, "p above the order");
     CHECK(hot_symtensor_contract_f64(context, 4, 3, -1, 1, a, 15, 1, x, y) == HOT_ERROR_ARGUMENT, "p below 0");

@@ -142,6 +142,18 @@ def compare(library, there, back):
             same(f"{library}, {name}: {field}", back(getattr(found, field)), getattr(wanted, field))
         check(type(found[0]) is type(there(tensors)), f"{library}, {name}: an array of the same library")
     for kind in (np.float32, np.float64):
+        cubes = random.normal(size=(9, 84)).astype(kind)  # order 3 in 7 dimensions: by blocks
+        wanted, found = hotfiber.sshopm(cubes, 150, dim=7, device="cuda"), hotfiber.sshopm(there(cubes), 150, dim=7)
+        for field in wanted._fields:
+            same(f"{library}, sshopm by blocks: {field}", back(getattr(found, field)), getattr(wanted, field))
+        points = random.normal(size=(70, 7)).astype(kind)
+        for times in range(3):
+            wanted = hotfiber.forms(tensors.astype(kind), points, times, dim=7, device="cuda")
+            same(f"{library}, forms", back(hotfiber.forms(there(tensors.astype(kind)), there(points), times, dim=7)),
+                 wanted)
+            same(f"{library}, forms on the CPU",
+                 hotfiber.forms(tensors.astype(kind), points, times, dim=7, device="cpu"), wanted,
+                 2e-3 if kind == np.float32 else 1e-11)
         real, imaginary = random.normal(size=(2, 7, 3, 20, 20)).astype(kind)
         for matrices in (real + real.swapaxes(-1, -2),
                          real + real.swapaxes(-1, -2) + 1j * (imaginary - imaginary.swapaxes(-1, -2))):

@@ -97,6 +97,19 @@ check(np.array_equal(np.delete(out[0].host, 2, 0), np.delete(wanted.directions, 
 for name, call in (("lowrank", hotfiber.lowrank), ("sshopm", lambda t: hotfiber.sshopm(t, 8))):
     for ours, theirs in zip(call(tensors), call(Tensor(tensors))):
         check(np.array_equal(ours, theirs.host), name)
+points = random.normal(size=(5, 3)).astype(np.float32)
+for times in range(5):
+    check(np.array_equal(hotfiber.forms(Tensor(tensors), Tensor(points), times).host,
+                         hotfiber.forms(tensors, points, times)), f"forms, p = {times}")
+into = Tensor(np.empty((6, 5, 3), np.float32))
+check(hotfiber.forms(Tensor(tensors), Tensor(points), 3, out=into) is into and
+      np.array_equal(into.host, hotfiber.forms(tensors, points, 3)), "forms into out")
+for wrong in ((Tensor(tensors), points), (tensors, Tensor(points))):
+    try:
+        hotfiber.forms(*wrong, 2)
+        check(False, "forms of arrays in two places")
+    except TypeError as error:
+        check("points" in str(error), f"forms of arrays in two places: {error}")
 a, b = (random.normal(size=(4, 3, 3)).astype(np.float32) for _ in range(2))
 for left, right in ((a, b), (a[0], b), (a[0], b[0]), (a[:, :, ::2], b[:, ::2])):
     result = hotfiber.contract("ik,kj->ij", Tensor(left), Tensor(right))

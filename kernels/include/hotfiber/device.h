@@ -6,9 +6,9 @@
  *     use_vectors<<<blocks, threads, 0, stream>>>(vectors);                           // yours
  *     hot_context_wait(context);
  *
- * The kernel families sshopm, directions (orders 4, 6, 8), lowrank, signal, msmt, fit, denoise, heev, tridiag,
- * contract, fem, cpd and mttkrp take arrays in device memory; all other calls of a context in this state fail with
- * HOT_ERROR_ARGUMENT. */
+ * The kernel families sshopm, directions (orders 4, 6, 8), forms (hot_symtensor_contract_*), lowrank, signal, msmt,
+ * fit, denoise, heev, tridiag, contract, fem, cpd and mttkrp take arrays in device memory; all other calls of a context
+ * in this state fail with HOT_ERROR_ARGUMENT. */
 #ifndef HOTFIBER_DEVICE_H
 #define HOTFIBER_DEVICE_H
 

@@ -4,7 +4,7 @@
 
 #include "common/poll.h"
 #include "sshopm/sshopm_args.h"
-#include "sshopm_unfold.h"
+#include "sshopm/sshopm_unfold.h"
 
 /* One tensor, scaled and with the sign of the search in it. */
 typedef struct hot_sshopm_item {

@@ -2,6 +2,7 @@
  * through the device in pieces. The step itself:
  *
  *   general     sshopm_iterate, sshopm_thread.cuh      a thread per start; any shape, precision and shift
+ *   blocks      sshopm_block_kernel, sshopm_blocks.cu  a thread block per tensor; orders 3 to 8 that are not unrolled
  *   gnomonic    gnomonic_step, gnomonic_step.cuh       in the projection; gnomonic.cu launches gnomonic_warp.cuh or,
  *                                                      for few tensors, gnomonic_block.cuh */
 #include <cuda_runtime.h>
@@ -28,6 +29,27 @@ static int can_gnomonic(const hot_sshopm_args *args)
                                                         !args->exact && args->starts >= SHIFT_STARTS);
     return has_gnomonic(args->order, args->dim) && !args->f64 && shift && !(args->change > 0) &&
            args->starts < 1u << 28;
+}
+
+/* The tables of sshopm_blocks.cu; none for other shapes. */
+static hot_status create_blocks(hot_context *context, int order, int dim, hot_sshopm_blocks *blocks)
+{
+    if (has_gnomonic(order, dim) || !hot_sshopm_cut_make(order, dim, &blocks->cut))
+        return HOT_OK;
+    blocks->values = hot_sshopm_cut_values(&blocks->cut);
+    for (int t = 1; t < blocks->cut.tiles; t++)
+        blocks->first[t] = blocks->first[t - 1] + hot_sshopm_tile_rows(&blocks->cut, t - 1) * blocks->cut.columns;
+    const size_t prefixes = (size_t)blocks->cut.prefixes * sizeof(uint64_t);
+    uint32_t *code = (uint32_t *)hot_context_alloc(context, blocks->values, sizeof *code);
+    uint64_t *prefix = (uint64_t *)hot_context_alloc(context, prefixes, 1);
+    hot_status status = code && prefix ? hot_sshopm_cut_fill(context, &blocks->cut, code, prefix) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_device_upload(context, code, blocks->values * sizeof *code, (void **)&blocks->code, "tables");
+    if (status == HOT_OK)
+        status = hot_device_upload(context, prefix, prefixes, (void **)&blocks->prefix, "tables");
+    hot_context_free(context, code);
+    hot_context_free(context, prefix);
+    return status;
 }
 
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables)
@@ -68,6 +90,8 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
         status = hot_device_upload(context, index, unique * (size_t)order, (void **)&tables->index, "tables");
     if (status == HOT_OK && terms)
         status = hot_device_upload(context, matrix, values * sizeof(float), (void **)&tables->gnomonic, "tables");
+    if (status == HOT_OK)
+        status = create_blocks(context, order, dim, &tables->blocks);
 cleanup:
     hot_context_free(context, multiplicity);
     hot_context_free(context, exponents);
@@ -83,17 +107,24 @@ void hot_sshopm_tables_destroy(hot_context *context, hot_sshopm_tables *tables)
     hot_device_release(context, tables->multiplicity);
     hot_device_release(context, tables->index);
     hot_device_release(context, tables->gnomonic);
+    hot_device_release(context, tables->blocks.code);
+    hot_device_release(context, tables->blocks.prefix);
     memset(tables, 0, sizeof *tables);
+}
+
+static const hot_sshopm_thread *unrolled(const hot_sshopm_args *args)
+{
+    const hot_sshopm_thread *shape = args->f64 ? hot_sshopm_threads_f64 : hot_sshopm_threads_f32;
+    while (shape->order && (shape->order != args->order || shape->dim != args->dim))
+        shape++;
+    return shape;
 }
 
 /* A thread per start (sshopm_thread.cuh): any shape, precision and shift. */
 static hot_status launch_general(hot_context *context, const hot_sshopm_args *args, const hot_sshopm_tables *tables,
                                  cudaStream_t stream)
 {
-    const hot_sshopm_thread *shape = args->f64 ? hot_sshopm_threads_f64 : hot_sshopm_threads_f32;
-    while (shape->order && (shape->order != args->order || shape->dim != args->dim))
-        shape++;
-    hot_sshopm_thread_kernel *kernel = shape->kernel;
+    hot_sshopm_thread_kernel *kernel = unrolled(args)->kernel;
     size_t bytes = args->unique * (args->f64 ? sizeof(double) : sizeof(float));
     int most = 0, device = 0;
     cudaGetDevice(&device);
@@ -123,6 +154,11 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
                                 "(for maxima, of %d starts or more), a stop on the residual alone", SHIFT_STARTS);
     if (algorithm == HOT_ALGORITHM_GNOMONIC || (algorithm == HOT_ALGORITHM_AUTO && gnomonic))
         return hot_gnomonic_launch(context, args, tables, stream);
+    const int blocks = tables->blocks.code && args->starts < 1u << 30;
+    if (algorithm == HOT_ALGORITHM_BLOCKS && !blocks)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this algorithm does orders 3 to 8 in 2 to 16 dimensions");
+    if (algorithm == HOT_ALGORITHM_BLOCKS || (algorithm == HOT_ALGORITHM_AUTO && blocks && !unrolled(args)->order))
+        return hot_sshopm_blocks_launch(context, args, tables, stream);
     return launch_general(context, args, tables, (cudaStream_t)stream);
 }
 
@@ -168,6 +204,8 @@ static hot_status launch_chunk(hot_context *context, void *user, void *workspace
     part.x = chunk->out[1];
     part.residual = chunk->out[2];
     part.iterations = (int32_t *)chunk->out[3];
+    part.scratch = chunk->scratch;
+    part.scratch_bytes = hot_sshopm_scratch(&part);
     return hot_sshopm_launch(context, &part, &self->tables, HOT_ALGORITHM_AUTO, chunk->stream);
 }
 
@@ -184,6 +222,7 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
     batch.out[2] = hot_batch_rows("residual", args->residual, args->starts * item);
     batch.out[3] = hot_batch_rows("iterations", args->iterations, args->starts * sizeof(int32_t));
     batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0);
+    batch.scratch = hot_sshopm_scratch(args);
     batch.user = job;
     batch.begin = begin_device;
     batch.launch = launch_chunk;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "common/portable.h"
 #include "common/warp.cuh"
 #include "sshopm_cuda.h"
 
@@ -30,9 +31,10 @@ template <typename T> struct thread_item {
     size_t at;
 };
 
+/* Coordinate d of x is x[d * apart]. */
 template <typename T>
 static __device__ __forceinline__ void store_result(const hot_sshopm_args &args, const thread_item<T> &item,
-                                                    size_t start, const T *x, int n, T lambda, T residual,
+                                                    size_t start, const T *x, int apart, int n, T lambda, T residual,
                                                     int iterations)
 {
     size_t at = item.at + start;
@@ -44,7 +46,7 @@ static __device__ __forceinline__ void store_result(const hot_sshopm_args &args,
         args.iterations[at] = iterations;
     if (args.x)
         for (int d = 0; d < n; d++)
-            ((T *)args.x)[at * (size_t)n + d] = x[d];
+            ((T *)args.x)[at * (size_t)n + d] = x[d * apart];
 }
 
 /* Zero (1): lambda 0, x = start. NaN or Inf (2): NaN. */
@@ -64,11 +66,15 @@ static __device__ __noinline__ void store_special(const hot_sshopm_args &args, i
             ((T *)args.x)[at * args.dim + d] = special == 1 ? ((const T *)args.start)[start * args.dim + d] : (T)NAN;
 }
 
-/* All threads of a block: the scaled tensor into shared memory. Returns 0, 1 (zero) or 2 (NaN or Inf); the same for
- * all. */
+/* Products that scale a value, one after the other: together they may be beyond the type. */
+struct tensor_scale {
+    double first, second;
+};
+
+/* All threads of a block: how a tensor is scaled. Returns 0, 1 (zero) or 2 (NaN or Inf); the same for all. */
 template <typename T>
-static __device__ int scale_in_block(const hot_sshopm_args &args, const hot_sshopm_tables &tables, const T *from,
-                                     size_t tensor, T *values, thread_item<T> *item)
+static __device__ int find_scale(const hot_sshopm_args &args, const hot_sshopm_tables &tables, const T *from,
+                                 size_t tensor, thread_item<T> *item, tensor_scale *scale)
 {
     __shared__ double block_largest[32];
     double largest = 0, all = 0;
@@ -103,12 +109,97 @@ static __device__ int scale_in_block(const hot_sshopm_args &args, const hot_ssho
     item->unscale[0] = (T)ldexp(1.0, exponent / 2);
     item->unscale[1] = (T)ldexp(1.0, exponent - exponent / 2);
     item->at = tensor * args.starts;
-    double first = ldexp((double)args.sign, -exponent / 2), second = ldexp(1.0, -exponent + exponent / 2);
+    scale->first = ldexp((double)args.sign, -exponent / 2);
+    scale->second = ldexp(1.0, -exponent + exponent / 2);
+    return 0;
+}
+
+/* The same, and the scaled tensor into shared memory. */
+template <typename T>
+static __device__ int scale_in_block(const hot_sshopm_args &args, const hot_sshopm_tables &tables, const T *from,
+                                     size_t tensor, T *values, thread_item<T> *item)
+{
+    tensor_scale scale;
+    const int special = find_scale<T>(args, tables, from, tensor, item, &scale);
+    if (special)
+        return special;
     for (size_t i = threadIdx.x; i < args.unique; i += blockDim.x)
-        values[i] = (T)((double)from[i] * first * second);
+        values[i] = (T)((double)from[i] * scale.first * scale.second);
     item->values = values;
     __syncthreads();
     return 0;
+}
+
+/* The squared length of a step below which it is lengthened before it is squared. */
+template <typename T> struct sshopm_tiny;
+template <> struct sshopm_tiny<float> {
+    static constexpr float LENGTH2 = (float)1e-30;
+};
+template <> struct sshopm_tiny<double> {
+    static constexpr double LENGTH2 = 1e-280;
+};
+
+/* The eigenvalue and the squared residual at x, from g = A x^(m-1); returns whether step k has converged. n: the
+ * dimension, at most N. *before: lambda a step ago. */
+template <typename T, int N>
+static __device__ __forceinline__ int sshopm_judge(const hot_sshopm_args &args, const thread_item<T> &item, int n,
+                                                   int k, const T *x, const T *g, T *before, T *lambda, T *residual2)
+{
+    const T limit = (T)args.tolerance * item.scale, change = (T)args.change;
+    *lambda = 0;
+    *residual2 = 0;
+    HOT_UNROLL
+    for (int d = 0; d < N; d++)
+        if (d < n)
+            *lambda += x[d] * g[d];
+    HOT_UNROLL
+    for (int d = 0; d < N; d++)
+        if (d < n)
+            *residual2 += (g[d] - *lambda * x[d]) * (g[d] - *lambda * x[d]);
+    int small = *residual2 <= limit * limit;
+    if (change > 0) {
+        const T magnitude = *lambda < 0 ? -*lambda : *lambda, size = magnitude > item.unit ? magnitude : item.unit;
+        const T off = *lambda - *before;
+        small = k > 0 && (off < 0 ? -off : off) <= size * change;
+        *before = *lambda;
+    }
+    return small;
+}
+
+/* x <- (g + shift x) / |...|; g is overwritten. */
+template <typename T, int N>
+static __device__ __forceinline__ void sshopm_move(int n, T shift, T *x, T *g)
+{
+    T norm2 = 0;
+    HOT_UNROLL
+    for (int d = 0; d < N; d++)
+        if (d < n) {
+            g[d] += shift * x[d];
+            norm2 += g[d] * g[d];
+        }
+    if (!(norm2 > sshopm_tiny<T>::LENGTH2)) { /* too short to square: lengthen first; zero: stay */
+        T largest = 0;
+        HOT_UNROLL
+        for (int d = 0; d < N; d++)
+            if (d < n) {
+                const T magnitude = g[d] < 0 ? -g[d] : g[d];
+                largest = largest > magnitude ? largest : magnitude;
+            }
+        if (!(largest > 0))
+            return;
+        norm2 = 0;
+        HOT_UNROLL
+        for (int d = 0; d < N; d++)
+            if (d < n) {
+                g[d] /= largest;
+                norm2 += g[d] * g[d];
+            }
+    }
+    const T inverse = 1 / sqrt(norm2);
+    HOT_UNROLL
+    for (int d = 0; d < N; d++)
+        if (d < n)
+            x[d] = g[d] * inverse;
 }
 
 /* Any shape: the sums over index classes, from the table of index tuples. For the adaptive shift the Hessian's trace

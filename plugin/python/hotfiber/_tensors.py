@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import Output, address, choice, count, mask_bytes, number, options, outputs, overlaps, real
+from ._gpu import There
 from ._library import Context, lib
 from ._types import Out, PairKind, Progress, Seek, Shift
 
@@ -291,33 +292,38 @@ def values(tensors: ArrayLike, points: ArrayLike, *, out: np.ndarray | None = No
 
 
 def forms(tensors: ArrayLike, points: ArrayLike, times: int, *, dim: int = 3, out: np.ndarray | None = None,
-          threads: int = 0, progress: Progress = None) -> np.ndarray:
+          device: str = "auto", threads: int = 0, progress: Progress = None) -> np.ndarray:
     """Contracts every tensor `times` times with every point: A x^p, a symmetric tensor of order m - p, p = `times`.
 
     tensors: (..., unique) packed symmetric tensors of order m, any real type; computed in float32 where they are
-        float32, else in float64.
+        float32, else in float64. An array in a GPU's memory is computed on there, as by `sshopm`; the points must be
+        there, too.
     points: (count, dim), of any length.
     times: 0 (A itself) to m (the value A x^m); m - 1 gives the vectors A x^(m-1).
     dim: of the tensors, 2 to 16.
     out: an array for the result.
-    threads, progress: see `sshopm`. Computed on the CPU.
+    device, threads, progress: see `sshopm`.
     Returns (..., count, values), packed tensors of order m - p; one value for p = m.
 
     >>> import hotfiber
     >>> hotfiber.forms([3., 0, 0, 2, 0, 1], [[1, 0, 0], [0, 1, 1]], 1).tolist()     # diag(3, 2, 1) times vectors
     [[3.0, 0.0, 0.0], [0.0, 2.0, 1.0]]
     """
-    tensors = real("tensors", tensors)
+    tensors = real("tensors", tensors, there=True)
     order, kind = _order("tensors", tensors, dim), tensors.dtype
-    at, times = real("points", points, kind), count("times", times, 0, order)
+    there = isinstance(tensors, There)
+    at, times = real("points", points, kind, there=there), count("times", times, 0, order)
+    if there and not isinstance(at, There):
+        raise TypeError("points: the tensors are in a GPU's memory, and so must the points be")
     if at.ndim != 2 or at.shape[1] != dim:
         raise ValueError(f"points: an array of shape (count, {dim}) is needed, not {at.shape}")
     width = lib.hot_symtensor_count(order - times, dim) if times < order else 1
-    result, = outputs(out, (tensors.shape[:-1] + (len(at), width), kind))
+    points = at.shape[0]
+    result, = outputs(out, (tensors.shape[:-1] + (points, width), kind), like=tensors)
     if overlaps([tensors, at], [result]):
         tensors, at = tensors.copy(), at.copy()
     function = lib.hot_symtensor_contract_f32 if kind == np.float32 else lib.hot_symtensor_contract_f64
-    with Context("cpu", threads, 0, progress) as context:
+    with Context(device, threads, 0, progress, tensors) as context:
         context.check(function(context.handle, order, dim, times, tensors.size // tensors.shape[-1], address(tensors),
-                               tensors.shape[-1], len(at), address(at), address(result.array)))
+                               tensors.shape[-1], points, address(at), address(result.array)))
     return result.done()
