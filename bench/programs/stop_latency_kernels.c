@@ -175,7 +175,7 @@ static double *uniform(size_t count)
 /* The families of matrices and tensors, each in a shape of many small items and in one of a few large ones. */
 static int time_arrays(hot_context *context, double scale)
 {
-    static const struct { size_t n, count; } heev[] = {{10, 1000000}, {128, 1000}, {512, 24}, {1024, 2}};
+    static const struct { size_t n, count; } heev[] = {{10, 1000000}, {128, 1000}, {512, 24}, {1024, 2}, {4096, 1}};
     static const struct { size_t n, count; } tridiag[] = {{64, 200000}, {30000, 1}};
     static const struct { size_t n, batch; } products[] = {{10, 1000000}, {64, 20000}, {3000, 1}};
     static const struct { size_t side, rank; } cpd[] = {{300, 16}, {600, 40}};

@@ -29,7 +29,7 @@ HOT_API void hot_context_override_gpu_count(hot_context *context, int count);
 
 /* Objects that are made when they are first needed and kept as long as the context: NULL before; `release` is called
  * with each when the context is destroyed. */
-typedef enum hot_kept { HOT_KEPT_BATCH, HOT_KEPT_DEVICE, HOT_KEPT_CUBLAS, HOT_KEPT } hot_kept;
+typedef enum hot_kept { HOT_KEPT_BATCH, HOT_KEPT_DEVICE, HOT_KEPT_CUBLAS, HOT_KEPT_CUSOLVER, HOT_KEPT } hot_kept;
 HOT_API void *hot_context_kept(const hot_context *context, hot_kept which);
 HOT_API void hot_context_keep(hot_context *context, hot_kept which, void *kept,
                               void (*release)(hot_context *context, void *kept));

@@ -56,8 +56,6 @@ static void load(void)
 #define FIND(name) found &= hot_library_find(library, #name "_", &functions.name);
     HOT_LAPACK_ALL(FIND)
 #undef FIND
-    hot_library_find(library, "dgemm_", &functions.dgemm);
-    hot_library_find(library, "sgemm_", &functions.sgemm);
     pthread_mutex_lock(&lock);
     hot_library_find(library, "openblas_get_parallel", &openblas.get_parallel);
     hot_library_find(library, "openblas_get_num_threads", &openblas.get_num_threads);

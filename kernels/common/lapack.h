@@ -38,26 +38,16 @@ void zlatrd_(const char *uplo, const int *n, const int *nb, void *a, const int *
 void zher2k_(const char *uplo, const char *trans, const int *n, const int *k, const void *alpha, const void *a,
              const int *lda, const void *b, const int *ldb, const double *beta, void *c, const int *ldc);
 void zhetd2_(const char *uplo, const int *n, void *a, const int *lda, double *d, double *e, void *tau, int *info);
-void zunmtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const void *a,
-             const int *lda, const void *tau, void *c, const int *ldc, void *work, const int *lwork, int *info);
-void zstedc_(const char *compz, const int *n, double *d, double *e, void *z, const int *ldz, void *work,
-             const int *lwork, double *rwork, const int *lrwork, int *iwork, const int *liwork, int *info);
 void clatrd_(const char *uplo, const int *n, const int *nb, void *a, const int *lda, float *e, void *tau,
              void *w, const int *ldw);
 void cher2k_(const char *uplo, const char *trans, const int *n, const int *k, const void *alpha, const void *a,
              const int *lda, const void *b, const int *ldb, const float *beta, void *c, const int *ldc);
 void chetd2_(const char *uplo, const int *n, void *a, const int *lda, float *d, float *e, void *tau, int *info);
-void cunmtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const void *a,
-             const int *lda, const void *tau, void *c, const int *ldc, void *work, const int *lwork, int *info);
-void cstedc_(const char *compz, const int *n, float *d, float *e, void *z, const int *ldz, void *work,
-             const int *lwork, float *rwork, const int *lrwork, int *iwork, const int *liwork, int *info);
 void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau,
              double *w, const int *ldw);
 void dsyr2k_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a,
              const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);
 void dsytd2_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau, int *info);
-void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const double *a,
-             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork, int *info);
 void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz, double *work,
              const int *lwork, int *iwork, const int *liwork, int *info);
 void slatrd_(const char *uplo, const int *n, const int *nb, float *a, const int *lda, float *e, float *tau,
@@ -65,10 +55,41 @@ void slatrd_(const char *uplo, const int *n, const int *nb, float *a, const int 
 void ssyr2k_(const char *uplo, const char *trans, const int *n, const int *k, const float *alpha, const float *a,
              const int *lda, const float *b, const int *ldb, const float *beta, float *c, const int *ldc);
 void ssytd2_(const char *uplo, const int *n, float *a, const int *lda, float *d, float *e, float *tau, int *info);
-void sormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const float *a,
-             const int *lda, const float *tau, float *c, const int *ldc, float *work, const int *lwork, int *info);
-void sstedc_(const char *compz, const int *n, float *d, float *e, float *z, const int *ldz, float *work,
-             const int *lwork, int *iwork, const int *liwork, int *info);
+
+/* Reflectors by panels, and divide and conquer piece by piece. */
+void zlarft_(const char *direct, const char *storev, const int *n, const int *k, const void *v, const int *ldv,
+             const void *tau, void *t, const int *ldt);
+void zlarfb_(const char *side, const char *trans, const char *direct, const char *storev, const int *m, const int *n,
+             const int *k, const void *v, const int *ldv, const void *t, const int *ldt, void *c, const int *ldc,
+             void *work, const int *ldwork);
+void clarft_(const char *direct, const char *storev, const int *n, const int *k, const void *v, const int *ldv,
+             const void *tau, void *t, const int *ldt);
+void clarfb_(const char *side, const char *trans, const char *direct, const char *storev, const int *m, const int *n,
+             const int *k, const void *v, const int *ldv, const void *t, const int *ldt, void *c, const int *ldc,
+             void *work, const int *ldwork);
+void dlarft_(const char *direct, const char *storev, const int *n, const int *k, const double *v, const int *ldv,
+             const double *tau, double *t, const int *ldt);
+void dlarfb_(const char *side, const char *trans, const char *direct, const char *storev, const int *m, const int *n,
+             const int *k, const double *v, const int *ldv, const double *t, const int *ldt, double *c, const int *ldc,
+             double *work, const int *ldwork);
+void slarft_(const char *direct, const char *storev, const int *n, const int *k, const float *v, const int *ldv,
+             const float *tau, float *t, const int *ldt);
+void slarfb_(const char *side, const char *trans, const char *direct, const char *storev, const int *m, const int *n,
+             const int *k, const float *v, const int *ldv, const float *t, const int *ldt, float *c, const int *ldc,
+             float *work, const int *ldwork);
+void dsteqr_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz, double *work, int *info);
+void dlaed2_(int *k, const int *n, const int *n1, double *d, double *q, const int *ldq, int *indxq, double *rho,
+             double *z, double *dlamda, double *w, double *q2, int *indx, int *indxc, int *indxp, int *coltyp,
+             int *info);
+void dlaed4_(const int *n, const int *i, const double *d, const double *z, double *delta, const double *rho,
+             double *dlam, int *info);
+void dlamrg_(const int *n1, const int *n2, const double *a, const int *step1, const int *step2, int *index);
+void ssteqr_(const char *compz, const int *n, float *d, float *e, float *z, const int *ldz, float *work, int *info);
+void slaed2_(int *k, const int *n, const int *n1, float *d, float *q, const int *ldq, int *indxq, float *rho,
+             float *z, float *dlamda, float *w, float *q2, int *indx, int *indxc, int *indxp, int *coltyp, int *info);
+void slaed4_(const int *n, const int *i, const float *d, const float *z, float *delta, const float *rho,
+             float *dlam, int *info);
+void slamrg_(const int *n1, const int *n2, const float *a, const int *step1, const int *step2, int *index);
 
 void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
             const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
@@ -78,15 +99,14 @@ void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const in
             const int *ldc);
 
 #define HOT_LAPACK_ALL(X)                                                                                             \
-    X(dsterf) X(ssterf) X(zheevd) X(cheevd) X(dsyevd) X(ssyevd) X(zlatrd) X(zher2k) X(zhetd2) X(zunmtr) X(zstedc)     \
-    X(clatrd) X(cher2k) X(chetd2) X(cunmtr) X(cstedc) X(dlatrd) X(dsyr2k) X(dsytd2) X(dormtr) X(dstedc) X(slatrd)     \
-    X(ssyr2k) X(ssytd2) X(sormtr) X(sstedc)
+    X(dsterf) X(ssterf) X(zheevd) X(cheevd) X(dsyevd) X(ssyevd) X(zlatrd) X(zher2k) X(zhetd2) X(zlarft) X(zlarfb)     \
+    X(clatrd) X(cher2k) X(chetd2) X(clarft) X(clarfb) X(dlatrd) X(dsyr2k) X(dsytd2) X(dlarft) X(dlarfb) X(dstedc)     \
+    X(slatrd) X(ssyr2k) X(ssytd2) X(slarft) X(slarfb) X(dsteqr) X(dlaed2) X(dlaed4) X(dlamrg) X(ssteqr) X(slaed2)     \
+    X(slaed4) X(slamrg) X(dgemm) X(sgemm)
 
 #define HOT_LAPACK_MEMBER(name) __typeof__(name##_) *name;
 typedef struct hot_lapack {
     HOT_LAPACK_ALL(HOT_LAPACK_MEMBER)
-    __typeof__(dgemm_) *dgemm; /* NULL if BLAS is a separate library */
-    __typeof__(sgemm_) *sgemm;
 } hot_lapack;
 #undef HOT_LAPACK_MEMBER
 

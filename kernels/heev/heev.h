@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+enum { HOT_HEEV_DEVICE_MAX = 1024 /* rows for which we have kernels on the GPU */ };
+
 typedef struct hot_heev_args {
     int f64, is_complex;
     int upper;              /* whether the upper triangle is read */
@@ -24,11 +26,13 @@ static inline size_t hot_heev_place(const hot_heev_args *args, size_t i, size_t 
 }
 
 hot_status hot_heev_ref(hot_context *context, void *args);
-/* The same as LAPACK's drivers, in stages between which the call can be cancelled: 1 done, 0 failed, -1 cancelled. For
- * n from 512 on and numbers that need no scaling. memory and integers: of hot_heev_workspace. */
-struct hot_lapack; /* common/lapack.h */
-int hot_heev_stages(const hot_context *context, const struct hot_lapack *lapack, int f64, int is_complex,
-                    size_t n, int vectors, void *a, void *w, double *memory, int *integers);
+/* One matrix of HOT_HEEV_LARGE rows or more by pieces of LAPACK, which is there. matrix: its lower triangle, lost;
+ * values: n; vectors: kept x n, or NULL as in args. memory: of so many bytes. Call from outside of parallel regions if
+ * there are several threads. 1: done; 0: LAPACK failed; -1: cancelled. */
+enum { HOT_HEEV_LARGE = 512 /* rows: smaller matrices take less than 100 ms */ };
+size_t hot_heev_large_bytes(const hot_heev_args *args, int threads);
+int hot_heev_large(hot_context *context, const hot_heev_args *args, int threads, void *matrix, void *values,
+                   void *vectors, void *memory);
 hot_status hot_heev_cpu(hot_context *context, void *args);
 hot_status hot_heev_cuda(hot_context *context, void *args);
 
@@ -39,11 +43,13 @@ void hot_heev_refuse(const hot_heev_args *args, size_t i);
 
 /* One double-precision matrix on the calling thread. a: n x n column-major (complex as pairs), its lower triangle is
  * read; becomes the eigenvectors when `vectors`, else rubbish; w: n eigenvalues, ascending. workspace:
- * hot_heev_workspace(n) bytes. 0 when it did not converge. hot_heev_own uses no LAPACK, and takes complex matrices
- * only. */
+ * hot_heev_workspace(n) bytes. 0 when it did not converge. */
 size_t hot_heev_workspace(size_t n);
 int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace);
-int hot_heev_own(size_t n, int vectors, double *a, double *w, void *workspace);
+/* The same without LAPACK, for complex matrices; context: NULL, or that of a call that can be cancelled, which gives
+ * 0. workspace: so many doubles. */
+size_t hot_heev_own_doubles(size_t n);
+int hot_heev_own(const hot_context *context, size_t n, int vectors, double *a, double *w, void *workspace);
 /* Implicit QL: d becomes the eigenvalues, in no order; z (n x n, columns) collects the rotations, or is NULL.
  * workspace: 2 n. 0 when it did not converge. */
 int hot_heev_ql(size_t n, double *d, double *e, double *z, double *workspace);

@@ -10,7 +10,7 @@
 const cli_command cli_heev_command = {
     "heev", "eigenvalues and eigenvectors of Hermitian matrices", "[-i] MATRICES -o VALUES [--vectors FILE] [options]",
     "A = V diag(lambda) V^H for a batch of complex Hermitian matrices, or with --real of real symmetric ones, of size "
-    "1 to 1024.\n"
+    "1 to 4096.\n"
     "Input: axis 0 holds real and imaginary part (with --real there is no such axis), the next two axes the matrix, "
     "column by column; the further axes are the batch. Any scalar type; computed in double precision.\n"
     "Output, double: axis 0 holds the eigenvalues, ascending, then the batch axes. The eigenvectors have the input's "

@@ -77,7 +77,7 @@ hot_status eigen(F *function, bool is_complex, hot_context *context, const hot_h
                [&](void *const *at) {
                    return function(context, options, n, count, (const T *)at[0], (T *)at[1], (T *)at[2],
                                    (uint8_t *)at[3]);
-               });
+               }, true, n <= 1024);
 }
 
 template <typename T, typename F>

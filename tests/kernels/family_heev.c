@@ -251,11 +251,11 @@ static void check_own(check_run *run, kind which, size_t n)
     void *room = malloc(hot_heev_workspace(n));
     make(&run->seed, which, 1, 1, n, a);
     pack(1, 1, n, a, matrix);
-    CHECK_ITEM(run, 0, hot_heev_own(n, 1, matrix, values, room), "no convergence");
+    CHECK_ITEM(run, 0, hot_heev_own(NULL, n, 1, matrix, values, room), "no convergence");
     check_pairs(run, 0, 1, 1, n, n, a, values, matrix, 0);
     pack(1, 1, n, a, matrix);
     double *alone = malloc(n * sizeof *alone);
-    CHECK_ITEM(run, 0, hot_heev_own(n, 0, matrix, alone, room), "no convergence without vectors");
+    CHECK_ITEM(run, 0, hot_heev_own(NULL, n, 0, matrix, alone, room), "no convergence without vectors");
     for (size_t k = 0; k < n; k++)
         CHECK_ITEM(run, k, fabs(alone[k] - values[k]) <= 1e-14 * (double)n * fmax(fabs(values[0]), fabs(values[n - 1])),
                    "%g without vectors, %g with", alone[k], values[k]);
@@ -317,7 +317,7 @@ static void check_arguments(check_run *run)
     CHECK_ITEM(run, 0, hot_heev_f64(run->context, &options, N, 1, a, w, v, NULL) == HOT_ERROR_ARGUMENT, \
                "line %d was not refused", __LINE__);                                                         \
     options = (hot_heev_options){.size = sizeof options}
-    REFUSED(1025);
+    REFUSED(HOT_HEEV_MAX + 1);
     options.largest = 3;
     REFUSED(2);
     options.uplo = (hot_heev_uplo)2;
@@ -343,6 +343,8 @@ static void check_briefly(check_run *run)
             if (sizes[s] < 100)
                 check_kind(run, REPEATED, 1, is_complex, sizes[s], 1, sizes[s] / 2, 0);
         }
+    if (run->cuda) /* by cuSOLVER */
+        check_kind(run, RANDOM, 1, 0, 1025, 1, 3, 0);
     check_flags(run, 1, 1, 21, 4);
 }
 
@@ -390,15 +392,29 @@ static void check(check_run *run)
         check_flags(run, 1, 1, 140, 7);
         check_flags(run, 0, 0, 270, 4);
     }
+    /* on the CPU by pieces of LAPACK, by threads that share a matrix or not; on the GPU by cuSOLVER above 1,024 rows */
+    for (int type = 0; type < 4 && full; type++)
+        for (int which = run->cuda ? type % 2 : 0; which < KINDS; which += run->cuda ? 2 : 1) {
+            const size_t n = run->cuda ? 1025 + 7 * (size_t)which : 512 + (size_t)(which % 3);
+            check_kind(run, (kind)which, type / 2, type % 2, n, which % 3 == 1 ? 3 : 1, which % 4 > 1 ? n / 5 : 0, 0);
+        }
+    if (full)
+        check_flags(run, 1, 1, run->cuda ? 1026 : 515, 4);
+    if (run->cuda) {
+        check_flags(run, 0, 0, 1100, 4);
+        check_kind(run, RANDOM, 1, 1, 1500, 2, 0, 0);
+        check_kind(run, RANDOM, 1, 0, 2048, 1, 0, 0);
+        check_kind(run, RANDOM, 0, 0, HOT_HEEV_MAX, 1, 0, 0);
+    }
     check_flags(run, 1, 1, 21, 10);
     check_flags(run, 0, 0, 40, 5);
     for (int type = 0; type < 4; type++)
         for (size_t n = 3; n <= 16; n += n < 5 ? 1 : 4)
             check_flags(run, type / 2, type % 2, n, 40);
     uplo = HOT_HEEV_UPPER;
-    static const size_t upper[] = {1, 2, 5, 17, 33, 70, 140, 300};
+    static const size_t upper[] = {1, 2, 5, 17, 33, 70, 140, 300, 530, 1027};
     for (size_t s = 0; s < sizeof upper / sizeof upper[0] && full; s++)
-        for (int type = 0; type < 4; type++)
+        for (int type = 0; type < 4 && (run->cuda || upper[s] < 1000); type++)
             check_kind(run, s % 2 ? RANDOM : GRADED, type / 2, type % 2, upper[s], upper[s] < 100 ? 34 : 1, 0,
                        upper[s] < 20);
     check_flags(run, 1, 1, 21, 10);

@@ -1,6 +1,7 @@
 """hotfiber.linalg against its definitions and the functions of NumPy: types, shapes, triangles, hard matrices."""
 import numpy as np
 
+import hotfiber
 from cli import check, end
 from hotfiber import linalg
 
@@ -161,6 +162,27 @@ check(np.abs(rough.eigenvectors.T @ rough.eigenvectors - np.eye(3)).max() < 1e-1
 check(linalg.eigvalsh_tridiagonal(np.ones(1, np.float32), np.zeros(0), "v", (1 - 1e-9, 1)).size == 1, "ends, two types")
 # scipy's interval is open below and closed above
 check(linalg.eigvalsh_tridiagonal([1., 2, 3], [0., 0], "v", (1, 2)).tolist() == [2.], "the interval's ends")
+# Large matrices, of which threads share one: hotfiber.heev, as eigh calls NumPy for few of them.
+for kind, n in zip(KINDS, (515, 1030, 600, 700)):
+    a = hermitian((1,), n, kind)
+    a = np.concatenate([a, np.full_like(a, np.nan), a / 2])
+    found = hotfiber.heev(a, threads=4, device="cpu")
+    exact, eps = np.linalg.eigvalsh(a[0]), np.finfo(kind).eps
+    for k, scale in ((0, 1), (2, 2)):
+        v = found.vectors[k]
+        check(np.abs(found.values[k] * scale - exact).max() < 4 * n * eps * np.abs(exact).max(), f"{n} rows: values")
+        check(np.abs(a[k] @ v - v * found.values[k]).max() < 4 * n * eps * np.abs(exact).max(), f"{n} rows: residual")
+        check(np.abs(v.conj().T @ v - np.eye(n)).max() < 4 * n * eps, f"{n} rows: orthonormal")
+    check(np.isnan(found.values[1]).all() and np.isnan(found.vectors[1]).all(), f"{n} rows: NaN")
+    some = hotfiber.heev(a[0], largest=7, threads=1, device="cpu")
+    check(np.abs(some.values - exact[-7:]).max() < 4 * n * eps * np.abs(exact).max() and
+          some.vectors.shape == (n, 7), f"{n} rows: the largest")
+try:
+    hotfiber.heev(np.zeros((4097, 4097), np.float32))
+    check(False, "4,097 rows were taken")
+except ValueError as error:
+    check("4097" in str(error) and "4096" in str(error), f"{error}")
+
 for wrong in (lambda: linalg.eigh_tridiagonal([1., 2], [1., 2]), lambda: linalg.eigh(np.zeros((3, 2))),
               lambda: linalg.eigh(np.zeros((2, 2)), "X"), lambda: linalg.eigvalsh_tridiagonal([1., 2], [1.], "x"),
               lambda: linalg.eigh_tridiagonal([1., 2], [1.], select="i", select_range=(0, 2))):

@@ -78,7 +78,7 @@ static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], c
 {
     const hot_lapack *lapack = hot_lapack_get();
     const int m = (int)size[0], n = (int)size[1], k = (int)size[2], la = (int)lda, lb = (int)ldb, lc = (int)ldc;
-    if (!lapack || !lapack->dgemm || !lapack->sgemm || size[0] > INT_MAX || size[1] > INT_MAX || size[2] > INT_MAX ||
+    if (!lapack || size[0] > INT_MAX || size[1] > INT_MAX || size[2] > INT_MAX ||
         lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)
         return 0;
     hot_lapack_enter();

@@ -2,6 +2,7 @@
  * code. */
 #include <math.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -10,27 +11,13 @@
 #include "heev/heev.h"
 #include "heev_lanes_table.h"
 
-enum { STAGES_FROM = 512 /* rows: smaller matrices take less than 100 ms */ };
-
 /* Doubles of workspace for LAPACK's divide and conquer, or for our own code. */
 static size_t workspace_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
 
 size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
 
-/* Whether all numbers of the lower triangle are zero or of a size for which LAPACK's drivers scale nothing. */
-static int is_moderate(int f64, size_t n, size_t parts, const void *a)
-{
-    int moderate = 1;
-    for (size_t column = 0; column < n && moderate; column++)
-        for (size_t i = parts * column * (n + 1); i < parts * (column + 1) * n; i++) {
-            const double x = fabs(f64 ? ((const double *)a)[i] : (double)((const float *)a)[i]);
-            moderate &= x == 0 || (f64 ? x > 1e-100 && x < 1e100 : x > 1e-12 && x < 1e12);
-        }
-    return moderate;
-}
-
-/* 1: done, 0: failed, or there is no LAPACK, -1: cancelled. context: NULL = not to be cancelled. */
-static int by_lapack(const hot_context *context, int f64, int is_complex, size_t size, int vectors, void *a, void *w,
+/* 0: failed, or there is no LAPACK. */
+static int by_lapack(int f64, int is_complex, size_t size, int vectors, void *a, void *w,
                      double *workspace)
 {
     const hot_lapack *lapack = hot_lapack_get();
@@ -40,8 +27,6 @@ static int by_lapack(const hot_context *context, int f64, int is_complex, size_t
     double *more = workspace + 4 * size * size + 12 * size + 8; /* behind the complex work */
     if (!lapack)
         return 0;
-    if (context && size >= STAGES_FROM && is_moderate(f64, size, is_complex ? 2 : 1, a))
-        return hot_heev_stages(context, lapack, f64, is_complex, size, vectors, a, w, workspace, integers);
     hot_lapack_enter();
     if (is_complex && f64)
         lapack->zheevd(args, "L", &n, a, &n, w, workspace, &lwork, more, &lreal, integers, &lint, &info);
@@ -56,18 +41,19 @@ static int by_lapack(const hot_context *context, int f64, int is_complex, size_t
     return info == 0;
 }
 
-/* Our own code in double precision for any of the four kinds. a and w are the caller's; workspace as above and
- * 2 n^2 + n more. */
-static int own(int f64, int is_complex, size_t n, int vectors, void *a, void *w, double *workspace)
+/* Our own code in double precision for any of the four kinds. a and w are the caller's; workspace: that of hot_heev_own
+ * and 2 n^2 + n more. */
+static int own(const hot_context *context, int f64, int is_complex, size_t n, int vectors, void *a, void *w,
+               double *workspace)
 {
-    double *matrix = workspace + workspace_doubles(n) + 3 * n + 8, *values = matrix + 2 * n * n;
+    double *matrix = workspace + hot_heev_own_doubles(n), *values = matrix + 2 * n * n;
     const size_t parts = is_complex ? 2 : 1;
     for (size_t k = 0; k < n * n; k++)
         for (size_t part = 0; part < 2; part++) {
             size_t at = k * parts + part;
             matrix[2 * k + part] = part >= parts ? 0 : f64 ? ((double *)a)[at] : (double)((float *)a)[at];
         }
-    if (!hot_heev_own(n, vectors, matrix, values, workspace))
+    if (!hot_heev_own(context, n, vectors, matrix, values, workspace))
         return 0;
     for (size_t k = 0; k < n; k++) {
         if (f64)
@@ -112,17 +98,16 @@ static int solve_copy(const hot_context *context, const hot_heev_args *args, siz
 {
     const int vectors = args->vectors != NULL;
     take(args, i, a);
-    const int solved = by_lapack(context, args->f64, args->is_complex, args->n, vectors, a, w, workspace);
-    if (solved)
-        return solved;
+    if (by_lapack(args->f64, args->is_complex, args->n, vectors, a, w, workspace))
+        return 1;
     take(args, i, a);
-    return own(args->f64, args->is_complex, args->n, vectors, a, w, workspace);
+    return own(context, args->f64, args->is_complex, args->n, vectors, a, w, workspace);
 }
 
 int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace)
 {
-    return hot_lapack_get() ? by_lapack(NULL, 1, is_complex, n, vectors, a, w, workspace)
-                            : own(1, is_complex, n, vectors, a, w, workspace);
+    return hot_lapack_get() ? by_lapack(1, is_complex, n, vectors, a, w, workspace)
+                            : own(NULL, 1, is_complex, n, vectors, a, w, workspace);
 }
 
 static void solve_one(const hot_context *context, const hot_heev_args *args, size_t i, char *a, char *w,
@@ -131,10 +116,10 @@ static void solve_one(const hot_context *context, const hot_heev_args *args, siz
     const size_t value = args->f64 ? sizeof(double) : sizeof(float), entry = value * (args->is_complex ? 2 : 1);
     const size_t n = args->n, skipped = n - args->kept;
     const int solved = hot_heev_finite(args, i) ? solve_copy(context, args, i, a, w, workspace) : 0;
-    if (solved == 0)
+    if (!solved) {
         hot_heev_refuse(args, i);
-    if (solved <= 0)
         return;
+    }
     memcpy((char *)args->values + i * args->kept * value, w + skipped * value, args->kept * value);
     if (args->vectors)
         memcpy((char *)args->vectors + i * args->kept * n * entry, a + skipped * n * entry, args->kept * n * entry);
@@ -180,29 +165,84 @@ static hot_status solve_in_lanes(hot_context *context, const hot_heev_args *args
     return status;
 }
 
+/* Scales matrix i, in `a`, to numbers whose squares are numbers; returns the power of two that it was divided by. */
+static int scale_down(const hot_heev_args *args, void *a)
+{
+    const size_t n = args->n, parts = args->is_complex ? 2 : 1;
+    double largest = 0;
+    int exponent = 0;
+    for (size_t column = 0; column < n; column++)
+        for (size_t at = parts * column * (n + 1); at < parts * (column + 1) * n; at++)
+            largest = fmax(largest, fabs(args->f64 ? ((double *)a)[at] : (double)((float *)a)[at]));
+    frexp(largest, &exponent);
+    if (abs(exponent) <= (args->f64 ? 200 : 20))
+        return 0;
+    for (size_t column = 0; column < n; column++)
+        for (size_t at = parts * column * (n + 1); at < parts * (column + 1) * n; at++) {
+            if (args->f64)
+                ((double *)a)[at] = ldexp(((double *)a)[at], -exponent);
+            else
+                ((float *)a)[at] = ldexpf(((float *)a)[at], -exponent);
+        }
+    return exponent;
+}
+
+/* Matrix i by pieces of LAPACK. a, w: its copy, its eigenvalues. */
+static void solve_large(hot_context *context, const hot_heev_args *args, size_t i, int threads, char *a, void *w,
+                        void *memory)
+{
+    const size_t real = args->f64 ? sizeof(double) : sizeof(float), skipped = args->n - args->kept;
+    const size_t vectors = args->kept * args->n * real * (args->is_complex ? 2 : 1);
+    if (!hot_heev_finite(args, i)) {
+        hot_heev_refuse(args, i);
+        return;
+    }
+    take(args, i, a);
+    const int exponent = scale_down(args, a);
+    const int solved = hot_heev_large(context, args, threads, a, w,
+                                      args->vectors ? (char *)args->vectors + i * vectors : NULL, memory);
+    if (!solved)
+        hot_heev_refuse(args, i);
+    for (size_t k = 0; solved == 1 && k < args->kept; k++) {
+        if (args->f64)
+            ((double *)args->values)[i * args->kept + k] = ldexp(((double *)w)[skipped + k], exponent);
+        else
+            ((float *)args->values)[i * args->kept + k] = ldexpf(((float *)w)[skipped + k], exponent);
+    }
+}
+
 hot_status hot_heev_cpu(hot_context *context, void *argument)
 {
     const hot_heev_args *args = argument;
     if (args->n <= HEEV_LANES_ROWS || (args->n <= HEEV_LANES_MANY_ROWS && args->count >= HEEV_LANES_MANY))
         return solve_in_lanes(context, args);
-    const size_t n = args->n, limit = args->count < 1024 ? args->count : 1024;
-    const int threads = hot_context_threads(context) < (int)limit ? hot_context_threads(context) : (int)limit;
-    /* per thread: a matrix, its eigenvalues, workspace; whole cache lines */
-    const size_t each = (2 * n * n * sizeof(double) + n * sizeof(double) + hot_heev_workspace(n) + 127) / 64 * 64;
-    char *memory = hot_context_alloc(context, (size_t)threads, each);
+    const size_t n = args->n, entry = (args->is_complex ? 2 : 1) * (args->f64 ? sizeof(double) : sizeof(float));
+    /* Large matrices are solved one after the other by all threads where they are fewer than these. */
+    const int all = hot_context_threads(context), large = n >= HOT_HEEV_LARGE && hot_lapack_get() != NULL;
+    const int threads = args->count < (size_t)all ? (int)args->count : all;
+    const int teams = large && args->count < (size_t)all ? 1 : threads, inner = large && teams == 1 ? all : 1;
+    /* per team: a matrix, its eigenvalues, workspace; whole cache lines */
+    const size_t matrix = (n * n * entry + 63) / 64 * 64, values = (n * sizeof(double) + 63) / 64 * 64;
+    const size_t workspace = large ? hot_heev_large_bytes(args, inner)
+        : n >= HOT_HEEV_LARGE      ? (hot_heev_own_doubles(n) + 2 * n * n + n) * sizeof(double)
+                                   : hot_heev_workspace(n);
+    const size_t each = matrix + values + (workspace + 63) / 64 * 64;
+    char *memory = hot_context_alloc(context, (size_t)teams, each);
     hot_status status = memory ? HOT_OK : HOT_ERROR_MEMORY;
     hot_lapack_single_begin();
     /* Between two calls of the progress callback: some tens of milliseconds of work. */
-    size_t step = (size_t)threads * (1 + 2000000 / (n * n * n + 1));
+    const size_t step = (size_t)teams * (1 + 2000000 / (n * n * n + 1));
     for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
         const size_t end = args->count - begin < step ? args->count : begin + step;
-#pragma omp parallel for schedule(dynamic) num_threads(hot_team(threads))
+#pragma omp parallel for schedule(dynamic) num_threads(hot_team(teams)) if (teams > 1)
         for (size_t i = begin; i < end; i++) {
             if (hot_context_cancelled(context))
                 continue;
-            char *mine = memory + each * (size_t)omp_get_thread_num();
-            char *w = mine + 2 * n * n * sizeof(double);
-            solve_one(context, args, i, mine, w, (double *)(void *)(w + n * sizeof(double)));
+            char *mine = memory + each * (size_t)(teams > 1 ? omp_get_thread_num() : 0), *work = mine + matrix + values;
+            if (large)
+                solve_large(context, args, i, inner, mine, mine + matrix, work);
+            else
+                solve_one(context, args, i, mine, mine + matrix, (double *)(void *)work);
         }
         status = hot_context_progress(context, "finding eigenvectors", (double)end / (double)args->count);
     }

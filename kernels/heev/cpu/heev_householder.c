@@ -57,10 +57,13 @@ static double reflector(size_t m, complex_number *x, complex_number *tau)
     return beta;
 }
 
+static int is_cancelled(const hot_context *context) { return context && hot_context_cancelled(context); }
+
 /* The upper triangle of a becomes reflectors, one per column; d and e (n - 1) the tridiagonal matrix. */
-static void reduce(size_t n, complex_number *a, double *d, double *e, complex_number *tau, complex_number *w)
+static void reduce(const hot_context *context, size_t n, complex_number *a, double *d, double *e,
+                   complex_number *tau, complex_number *w)
 {
-    for (size_t column = n - 1; column > 0; column--) {
+    for (size_t column = n - 1; column > 0 && !is_cancelled(context); column--) {
         complex_number *v = a + column * n;
         const size_t m = column; /* rows 0 ... m - 1 are above the diagonal */
         d[column] = v[m].re;
@@ -91,12 +94,13 @@ static void reduce(size_t n, complex_number *a, double *d, double *e, complex_nu
     d[0] = a[0].re;
 }
 
-int hot_heev_ql(size_t n, double *d, double *e, double *z, double *workspace)
+/* 0 also when it is cancelled. */
+static int by_ql(const hot_context *context, size_t n, double *d, double *e, double *z, double *workspace)
 {
     heev_sweep sweep = {0};
     int more = 0;
     e[n - 1] = 0;
-    while ((more = heev_sweep_next(&sweep, (int)n, d, e, workspace, workspace + n)) == 1)
+    while (!is_cancelled(context) && (more = heev_sweep_next(&sweep, (int)n, d, e, workspace, workspace + n)) == 1)
         for (int i = sweep.end - 1; z && i >= sweep.begin; i--) {
             const double c = workspace[i], s = workspace[n + (size_t)i];
             double *x = z + (size_t)i * n, *y = x + n;
@@ -106,10 +110,18 @@ int hot_heev_ql(size_t n, double *d, double *e, double *z, double *workspace)
                 x[k] = c * x[k] - s * old;
             }
         }
-    return more == 0;
+    return more == 0 && !is_cancelled(context);
 }
 
-int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *workspace)
+int hot_heev_ql(size_t n, double *d, double *e, double *z, double *workspace)
+{
+    return by_ql(NULL, n, d, e, z, workspace);
+}
+
+/* In order e (n), z (n x n), d (n), tau (n), w (2 n), and the vectors; the last three complex. */
+size_t hot_heev_own_doubles(size_t n) { return 3 * n * n + 8 * n; }
+
+int hot_heev_own(const hot_context *context, size_t n, int vectors, double *matrix, double *values, void *workspace)
 {
     complex_number *a = (complex_number *)(void *)matrix;
     double *e = workspace, *z = e + n, *d = z + n * n;
@@ -127,10 +139,10 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *wo
         frexp(largest, &exponent);
     for (size_t k = 0; k < n * n; k++)
         a[k] = (complex_number){ldexp(a[k].re, -exponent), ldexp(a[k].im, -exponent)};
-    reduce(n, a, d, e, tau, w);
+    reduce(context, n, a, d, e, tau, w);
     for (size_t k = 0; vectors && k < n * n; k++)
         z[k] = k % (n + 1) == 0;
-    if (!hot_heev_ql(n, d, e, vectors ? z : NULL, (double *)(void *)w)) /* w is not needed any more */
+    if (!by_ql(context, n, d, e, vectors ? z : NULL, (double *)(void *)w)) /* w is not needed any more */
         return 0;
     int *order = (int *)(void *)w;
     heev_order((int)n, d, order);
@@ -140,7 +152,7 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *wo
         return 1;
     /* V = Q Z, Q = H_(n-1) ... H_1: applied to one vector after the other, each in a row, over all reflectors. */
     complex_number *out = (complex_number *)(void *)((double *)(void *)(tau + 2 * n));
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n && !is_cancelled(context); k++) {
         complex_number *x = out + k * n;
         for (size_t i = 0; i < n; i++)
             x[i] = (complex_number){z[(size_t)order[k] * n + i], 0};
@@ -151,5 +163,5 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *wo
         }
     }
     memcpy(a, out, n * n * sizeof *a);
-    return 1;
+    return !is_cancelled(context);
 }

@@ -4,6 +4,7 @@
 #include "common/batch_pipeline.h"
 #include "heev/heev.h"
 #include "heev_device.h"
+#include "heev_cusolver.h"
 
 /* Of matrices and results per chunk: enough for the chunks in progress to occupy the GPU, as large matrices take
  * several multiprocessors each and few of them fit one chunk. Those of more than 512 rows take one multiprocessor each
@@ -48,6 +49,8 @@ hot_status hot_heev_cuda(hot_context *context, void *argument)
     const hot_heev_args *args = (const hot_heev_args *)argument;
     const size_t real = args->f64 ? sizeof(double) : sizeof(float), number = (args->is_complex ? 2 : 1) * real;
     const size_t n = args->n;
+    if (n > HOT_HEEV_DEVICE_MAX)
+        return hot_heev_cusolver(context, args);
     const hot_heev_problem problem = problem_of(args);
     hot_batch batch = {};
     batch.stage = "finding eigenvectors";

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Matrices of size n (1 to HOT_HEEV_MAX), of which the `kept` <= n largest eigenvalues are wanted, and vectors or not;
- * upper: the triangle that is read. */
+/* Matrices of size n (1 to HOT_HEEV_DEVICE_MAX), of which the `kept` <= n largest eigenvalues are wanted, and vectors
+ * or not; upper: the triangle that is read. */
 typedef struct hot_heev_problem {
     int f64, is_complex, upper, vectors;
     size_t n, kept;

@@ -90,11 +90,11 @@ typedef struct hot_context_options {
      * call; a value other than 0 cancels the call, which returns HOT_ERROR_CANCELLED. NULL = none. */
     int (*progress)(void *user, const char *stage, double fraction);
     void *progress_user;
-    /* Whether to cancel the call (other than 0): a cancelled call returns within 200 ms. Called every few voxels by all
-     * computing threads, so it must be fast and thread-safe; for example, it reads a flag that another thread sets. It
-     * is called in the library's locale and floating-point environment.
-     * NULL = none: then `progress`, which is called less often, and hot_context_cancel are the only ways to cancel.
-     */
+    /* Whether to cancel the call (other than 0): a cancelled call returns within 200 ms (on a GPU hot_heev_* with n
+     * above 1,024: after the matrix that is being solved). Called every few voxels by all computing threads, so it must
+     * be fast and thread-safe; for example, it reads a flag that another thread sets. It is called in the library's
+     * locale and floating-point environment.
+     * NULL = none: then `progress`, which is called less often, and hot_context_cancel are the only ways to cancel. */
     int (*stop)(void *user);
     void *stop_user;
 } hot_context_options;

@@ -41,8 +41,8 @@ typedef enum hot_memory {
  *     and the report's fit and norm are NaN; and a copy of the tensor is made, scaled or not.
  *     hot_mttkrp_tensor_create_* waits; products with that tensor are queued one behind the other, whatever their
  *     streams, but for those that are captured, which the graphs must keep in order.
- *   - a call may be captured into a CUDA graph, unless it waits. Small tables of captured calls are kept until the
- *     context is destroyed; it must live longer than the graph.
+ *   - a call may be captured into a CUDA graph, unless it waits, as hot_heev_* does with n above 1,024. Small tables
+ *     of captured calls are kept until the context is destroyed; it must live longer than the graph.
  *   - what only the GPU knows is found in the outputs (flags), as with host arrays, or is the status of
  *     hot_context_wait. A call is not cancelled once it is queued, and reports no progress.
  *   - results are those of the same call on host arrays, bit by bit; with

@@ -3,7 +3,9 @@ library's current stream; those of others (JAX, by DLPack) on the default stream
 its own work, and the call waits for its results. Results are arrays of the same library."""
 import ctypes
 import functools
+import glob
 import math
+import os
 import sys
 
 import numpy as np
@@ -34,6 +36,19 @@ def is_there(array):
     if getattr(array, "__cuda_array_interface__", None) is not None:
         return True
     return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in _CUDA
+
+
+@functools.lru_cache(None)
+def load_cusolver():
+    """Loads cuSOLVER from the packages that pip installs for PyTorch and CuPy, whose folders are on no search path; the
+    library then finds it by its name. Without effect where there are none."""
+    for folder in sys.path:
+        for path in glob.glob(os.path.join(glob.escape(folder), "nvidia", "*", "lib", "libcusolver.so.1[0-9]")):
+            try:
+                ctypes.CDLL(path)
+                return
+            except OSError:
+                pass  # of another version of CUDA, or incomplete
 
 
 @functools.lru_cache(None)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from . import _declarations as c
 from ._arrays import address, choice, count, host, options, outputs, overlaps, real, struct
 from ._cpd import decompose
-from ._gpu import There, is_there
+from ._gpu import There, is_there, load_cusolver
 from ._library import ArgumentError, Context, lib
 from ._types import Arithmetic, Progress, Start, Uplo
 
@@ -58,11 +58,12 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
 def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, vectors: bool = True,
          out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
          progress: Progress = None) -> Heev | HeevValues:
-    """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
+    """Computes eigenvalues and eigenvectors of many Hermitian or real symmetric matrices.
 
-    matrices: (..., n, n), n at most 1024, in any order in memory. Complex and real types, computed in single
+    matrices: (..., n, n), n at most 4096, in any order in memory. Complex and real types, computed in single
         precision for complex64 and float32, else in double. Arrays in a GPU's memory are read where they are if each
-        matrix lies row by row or column by column, else from a copy there.
+        matrix lies row by row or column by column, else from a copy there. Above n = 1024 a GPU needs cuSOLVER, which
+        comes with CUDA, CuPy and PyTorch, and solves one matrix after the other.
     UPLO: which triangle is read, "L" the lower or "U" the upper one, as with numpy.linalg.eigh; the imaginary parts of
         the diagonal are ignored.
     largest: how many, from the largest eigenvalue on; None = all n.
@@ -94,6 +95,8 @@ def heev(matrices: ArrayLike, *, UPLO: Uplo = "L", largest: int | None = None, v
         matrices = matrices.swapaxes(-1, -2) if by_columns else matrices
         matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
     batch, n = matrices.shape[:-2], matrices.shape[-1]
+    if n > 1024 and device != "cpu":
+        load_cusolver()
     kept = n if largest is None else count("largest", largest, min(n, 1), n)
     result, = outputs(out, (batch + (kept,), kind), like=matrices)
     if overlaps([matrices], [result]):

@@ -102,7 +102,7 @@ def eigh(a: ArrayLike, UPLO: Uplo = "L") -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian or real symmetric matrices, as numpy.linalg.eigh.
 
     a: (..., n, n), real or complex; computed in single precision for float32 and complex64, else in double. NumPy
-        itself is called for matrices in the host's memory with n above 1024, and above 64 where fewer than three
+        itself is called for matrices in the host's memory with n above 4096, and above 64 where fewer than three
         matrices or cores are at hand: it works on one matrix with several threads.
     UPLO: the triangle that is read, "L" the lower or "U" the upper one.
 

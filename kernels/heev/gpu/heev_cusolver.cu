@@ -1,0 +1,265 @@
+/* See heev_cusolver.h. cuSOLVER overwrites its input, wants numbers of moderate size and says nothing about NaN: each
+ * matrix is copied, judged and scaled before, and its results are scaled back or replaced by NaN. */
+#include "heev_cusolver.h"
+
+#include <dlfcn.h>
+
+#include "common/arena.h"
+#include "common/context_internal.h"
+#include "common/cuda_status.h"
+#include "common/device_memory.h"
+#include "common/loaded_library.h"
+
+#ifndef HOT_CUSOLVER_PATH
+#define HOT_CUSOLVER_PATH ""
+#endif
+
+/* The declarations of cusolverDn.h, with pointers for handles and ints for enumerations. */
+typedef int create_function(void **handle);
+typedef int destroy_function(void *handle);
+typedef int stream_function(void *handle, cudaStream_t stream);
+typedef int size_function(void *handle, void *params, int vectors, int upper, int64_t n, int type_a, const void *a,
+                          int64_t lda, int type_w, const void *w, int compute, size_t *device_bytes,
+                          size_t *host_bytes);
+typedef int solve_function(void *handle, void *params, int vectors, int upper, int64_t n, int type_a, void *a,
+                           int64_t lda, int type_w, void *w, int compute, void *device, size_t device_bytes,
+                           void *host, size_t host_bytes, int *info);
+
+struct cusolver {
+    void *library, *handle, *params;
+    destroy_function *destroy, *destroy_params;
+    stream_function *set_stream;
+    size_function *size;
+    solve_function *solve;
+};
+
+static void destroy(hot_context *context, void *kept)
+{
+    cusolver *self = (cusolver *)kept;
+    if (self->params)
+        self->destroy_params(self->params);
+    if (self->handle)
+        self->destroy(self->handle);
+    if (self->library)
+        dlclose(self->library);
+    hot_context_free(context, self);
+}
+
+/* The handle that the context keeps. */
+static hot_status get(hot_context *context, cudaStream_t stream, cusolver **out)
+{
+    *out = (cusolver *)hot_context_kept(context, HOT_KEPT_CUSOLVER);
+    hot_status status = HOT_OK;
+    if (!*out) {
+        create_function *create = NULL, *create_params = NULL;
+        cusolver *self = (cusolver *)hot_context_calloc(context, 1, sizeof *self);
+        if (!self)
+            return HOT_ERROR_MEMORY;
+        self->library = hot_library_load("libcusolver.so.12", HOT_CUSOLVER_PATH); /* CUDA 13 */
+        if (!self->library)
+            self->library = hot_library_load("libcusolver.so.11", "");
+        if (!self->library ||
+            !(hot_library_find(self->library, "cusolverDnCreate", &create) &
+              hot_library_find(self->library, "cusolverDnCreateParams", &create_params) &
+              hot_library_find(self->library, "cusolverDnDestroy", &self->destroy) &
+              hot_library_find(self->library, "cusolverDnDestroyParams", &self->destroy_params) &
+              hot_library_find(self->library, "cusolverDnSetStream", &self->set_stream) &
+              hot_library_find(self->library, "cusolverDnXsyevd_bufferSize", &self->size) &
+              hot_library_find(self->library, "cusolverDnXsyevd", &self->solve)))
+            status = hot_context_fail(context, HOT_ERROR_DEVICE, "heev: matrices of more than %d rows need cuSOLVER "
+                                      "on the GPU: libcusolver.so.12 or .11 cannot be loaded", HOT_HEEV_DEVICE_MAX);
+        else if (create(&self->handle) || create_params(&self->params))
+            status = hot_context_fail(context, HOT_ERROR_DEVICE, "heev: cuSOLVER does not start");
+        if (status != HOT_OK) {
+            destroy(context, self);
+            return status;
+        }
+        hot_context_keep(context, HOT_KEPT_CUSOLVER, self, destroy);
+        *out = self;
+    }
+    return (*out)->set_stream((*out)->handle, stream)
+               ? hot_context_fail(context, HOT_ERROR_DEVICE, "heev: cuSOLVER does not take a stream") : HOT_OK;
+}
+
+enum { THREADS = 256, BLOCKS = 1024 };
+
+/* Whether number (row, column) of a column-major matrix is in the triangle that is read; part 1: imaginary. */
+static __device__ bool is_read(size_t at, size_t n, int parts, int upper)
+{
+    const size_t row = at / parts % n, column = at / parts / n;
+    return (upper ? row <= column : row >= column) && !(at % parts && row == column);
+}
+
+/* bits: of the largest |number| that is read, 0 before. Those of NaN and Inf are larger than any number's. */
+template <typename T> static __global__ void measure(size_t n, int parts, int upper, const T *a,
+                                                     unsigned long long *bits)
+{
+    unsigned long long largest = 0;
+    for (size_t at = blockIdx.x * (size_t)THREADS + threadIdx.x; at < n * n * parts; at += (size_t)THREADS * gridDim.x)
+        if (is_read(at, n, parts, upper)) {
+            const unsigned long long mine = (unsigned long long)__double_as_longlong(fabs((double)a[at]));
+            largest = mine > largest ? mine : largest;
+        }
+    for (int offset = 16; offset > 0; offset /= 2) {
+        const unsigned long long other = __shfl_down_sync(0xffffffffu, largest, offset);
+        largest = other > largest ? other : largest;
+    }
+    if (threadIdx.x % 32 == 0)
+        atomicMax(bits, largest);
+}
+
+static __device__ bool is_finite(const unsigned long long *bits) { return *bits < 0x7ff0000000000000ull; }
+
+/* The power of two that a matrix is divided by: to 1/2 to 1, unless its squares and their inverses are numbers. */
+template <typename T> static __device__ int exponent_of(const unsigned long long *bits)
+{
+    int exponent = 0;
+    frexp(__longlong_as_double((long long)*bits), &exponent);
+    return abs(exponent) > (sizeof(T) == sizeof(double) ? 200 : 20) ? exponent : 0;
+}
+
+/* A matrix that is not finite becomes zero. */
+template <typename T> static __global__ void prepare(size_t n, int parts, int upper, const unsigned long long *bits,
+                                                     T *a)
+{
+    const bool finite = is_finite(bits);
+    const int exponent = finite ? exponent_of<T>(bits) : 0;
+    for (size_t at = blockIdx.x * (size_t)THREADS + threadIdx.x; at < n * n * parts; at += (size_t)THREADS * gridDim.x)
+        a[at] = !finite || !is_read(at, n, parts, upper) ? (T)0 : exponent ? (T)ldexp(a[at], -exponent) : a[at];
+}
+
+/* vectors: how many numbers of vectors there are; info: cuSOLVER's. */
+template <typename T> static __global__ void finish(size_t n, size_t vectors, const unsigned long long *bits,
+                                                    const int *info, T *w, T *v, uint8_t *flag)
+{
+    const bool failed = !is_finite(bits) || *info != 0;
+    const int exponent = failed ? 0 : exponent_of<T>(bits);
+    const size_t first = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (first == 0)
+        *flag = failed;
+    for (size_t at = first; at < n; at += (size_t)THREADS * gridDim.x)
+        w[at] = failed ? (T)NAN : exponent ? (T)ldexp(w[at], exponent) : w[at];
+    for (size_t at = first; failed && at < vectors; at += (size_t)THREADS * gridDim.x)
+        v[at] = (T)NAN;
+}
+
+/* The memory of a call, on the GPU. */
+struct room {
+    void *a, *w, *work;
+    unsigned long long *bits;
+    int *info;
+    uint8_t *flag;
+    void *host; /* not on the GPU */
+    size_t work_bytes, host_bytes;
+};
+
+static size_t divide(room *self, size_t matrix, size_t values, void *memory)
+{
+    hot_arena arena = {(char *)memory, 0};
+    self->a = hot_arena_alloc(&arena, matrix);
+    self->w = hot_arena_alloc(&arena, values);
+    self->bits = hot_arena_array<unsigned long long>(&arena, 1);
+    self->info = hot_arena_array<int>(&arena, 1);
+    self->flag = hot_arena_array<uint8_t>(&arena, 1);
+    self->work = hot_arena_alloc(&arena, self->work_bytes);
+    return arena.used;
+}
+
+/* cudaDataType of the matrices and of the eigenvalues. */
+static int type_of(int is_complex, int f64) { return (is_complex ? 4 : 0) + (f64 ? 1 : 0); }
+
+/* room.a becomes the vectors. */
+template <typename T> static hot_status queue(hot_context *context, const hot_heev_args *args, const cusolver *solver,
+                                              const room *at, cudaStream_t stream)
+{
+    const size_t n = args->n;
+    const int parts = args->is_complex ? 2 : 1, type = type_of(args->is_complex, args->f64);
+    T *a = (T *)at->a, *w = (T *)at->w;
+    hot_status status = hot_cuda_status(context, cudaMemsetAsync(at->bits, 0, sizeof *at->bits, stream), "eigenvalues");
+    if (status != HOT_OK)
+        return status;
+    measure<<<BLOCKS, THREADS, 0, stream>>>(n, parts, args->upper, a, at->bits);
+    prepare<<<BLOCKS, THREADS, 0, stream>>>(n, parts, args->upper, at->bits, a);
+    const int failed = solver->solve(solver->handle, solver->params, args->vectors != NULL, args->upper, (int64_t)n,
+                                     type, a, (int64_t)n, type_of(0, args->f64), w, type, at->work, at->work_bytes,
+                                     at->host, at->host_bytes, at->info);
+    if (failed)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "heev: cuSOLVER: error %d", failed);
+    finish<<<BLOCKS, THREADS, 0, stream>>>(n, args->vectors ? n * n * parts : 0, at->bits, at->info, w, a, at->flag);
+    return hot_cuda_status(context, cudaGetLastError(), "starting the eigensolver");
+}
+
+/* Matrix i from the caller's memory to its results there. */
+static hot_status solve(hot_context *context, const hot_heev_args *args, const cusolver *solver, const room *at,
+                        size_t i, cudaStream_t stream)
+{
+    const size_t real = args->f64 ? sizeof(double) : sizeof(float), n = args->n, skipped = n - args->kept;
+    const size_t number = (args->is_complex ? 2 : 1) * real, matrix = n * n * number, part = args->kept * n * number;
+    hot_status status = hot_cuda_status(context, cudaMemcpyAsync(at->a, (const char *)args->matrices + i * matrix,
+                                                                 matrix, cudaMemcpyDefault, stream), "a matrix");
+    if (status == HOT_OK)
+        status = args->f64 ? queue<double>(context, args, solver, at, stream)
+                           : queue<float>(context, args, solver, at, stream);
+    struct { void *to; const void *from; size_t bytes; } results[] = {
+        {(char *)args->values + i * args->kept * real, (char *)at->w + skipped * real, args->kept * real},
+        {args->vectors ? (char *)args->vectors + i * part : NULL, (char *)at->a + skipped * n * number, part},
+        {args->flags ? args->flags + i : NULL, at->flag, 1}};
+    for (int k = 0; k < 3 && status == HOT_OK; k++)
+        if (results[k].to)
+            status = hot_cuda_status(context, cudaMemcpyAsync(results[k].to, results[k].from, results[k].bytes,
+                                                              cudaMemcpyDefault, stream), "eigenvalues");
+    /* also after a failure: the memory is still in use */
+    const hot_status waited = hot_cuda_status(context, cudaStreamSynchronize(stream), "eigenvalues");
+    return status != HOT_OK ? status : waited;
+}
+
+static hot_status check_places(hot_context *context, const hot_heev_args *args, int queued, cudaStream_t stream)
+{
+    hot_status status = hot_device_check(context, "matrices", args->matrices);
+    if (status == HOT_OK)
+        status = hot_device_check(context, "values", args->values);
+    if (status == HOT_OK && args->vectors)
+        status = hot_device_check(context, "vectors", args->vectors);
+    if (status == HOT_OK && args->flags)
+        status = hot_device_check(context, "flags", args->flags);
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (status == HOT_OK && queued)
+        status = hot_cuda_status(context, cudaStreamIsCapturing(stream, &capture), "its stream");
+    if (status == HOT_OK && capture != cudaStreamCaptureStatusNone)
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of more than %d rows wait for the GPU, "
+                                  "which a capture does not allow", HOT_HEEV_DEVICE_MAX);
+    return status;
+}
+
+hot_status hot_heev_cusolver(hot_context *context, const hot_heev_args *args)
+{
+    const size_t real = args->f64 ? sizeof(double) : sizeof(float), n = args->n;
+    const size_t matrix = n * n * (args->is_complex ? 2 : 1) * real;
+    const int type = type_of(args->is_complex, args->f64);
+    void *on_stream = NULL, *memory = NULL;
+    const int queued = hot_context_memory(context, &on_stream) == HOT_MEMORY_DEVICE;
+    cudaStream_t stream = queued ? (cudaStream_t)on_stream : cudaStreamPerThread;
+    cusolver *solver = NULL;
+    room at = {};
+    hot_status status = check_places(context, args, queued, stream);
+    if (status == HOT_OK)
+        status = get(context, stream, &solver);
+    if (status == HOT_OK &&
+        solver->size(solver->handle, solver->params, args->vectors != NULL, args->upper, (int64_t)n, type, NULL,
+                     (int64_t)n, type_of(0, args->f64), NULL, type, &at.work_bytes, &at.host_bytes))
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "heev: cuSOLVER does not take matrices of size %zu", n);
+    if (status == HOT_OK)
+        status = hot_device_alloc(context, divide(&at, matrix, n * real, NULL), &memory, "working memory");
+    if (status == HOT_OK && at.host_bytes > 0 && !(at.host = hot_context_alloc(context, at.host_bytes, 1)))
+        status = HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        divide(&at, matrix, n * real, memory);
+    for (size_t i = 0; i < args->count && status == HOT_OK; i++) {
+        status = solve(context, args, solver, &at, i, stream);
+        if (status == HOT_OK && !queued)
+            status = hot_context_progress(context, "finding eigenvectors", (double)(i + 1) / (double)args->count);
+    }
+    hot_context_free(context, at.host);
+    hot_device_release(context, memory);
+    return status;
+}
