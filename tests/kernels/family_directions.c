@@ -10,9 +10,9 @@
 #include <hotfiber/symtensor.h>
 
 /* Whether the maximum at v (as long as its value) is separated from higher points, and from directions that were found
- * instead, by a valley deeper than 2 % of the largest value: whether all points of a half sphere that are reached from
- * it through points not lower by more are no higher than it, and none of them is near such a direction. Others are
- * hardly ever missed (docs/known-issues.md). */
+ * instead and are lower by at most 2 % of the largest value, by a valley deeper than 2 % of it: whether all points of a
+ * half sphere that are reached from it through points not lower by more are no higher than it, and none of them is near
+ * such a direction. Others are hardly ever missed (docs/known-issues.md). */
 static int stands_out(int order, const float *tensor, const float *v, double largest, const float *found,
                       int count_found)
 {
@@ -44,7 +44,7 @@ static int stands_out(int order, const float *tensor, const float *v, double lar
             for (int f = 0; f < count_found && out; f++) {
                 const float *a = found + 3 * f;
                 const double along = (double)a[0] * x[p][0] + (double)a[1] * x[p][1] + (double)a[2] * x[p][2];
-                out = fabs(along) < reach * form_length(a);
+                out = form_length(a) < value - 0.02 * largest || fabs(along) < reach * form_length(a);
             }
             todo[count++] = p;
         }
@@ -135,7 +135,7 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
                 if (!covers(ours, found[i], brute + 3 * j, 1, 0, 1) &&
                     form_length(brute + 3 * j) >= 0.3 * form_length(brute))
                     CHECK_ITEM(run, i, !stands_out(order, tensors + i * stride, brute + 3 * j, form_length(brute), ours,
-                                                        found[i]),
+                                            found[i]),
                                "misses a maximum of %g among %g", form_length(brute + 3 * j), form_length(brute));
             for (int j = 0; j < found[i] && found[i] <= KEEP; j++)
                 if (!covers(brute, known[slot].found[i], ours + 3 * j, 1, 0, 1) &&
@@ -144,7 +144,7 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
                                "a direction of %g among %g is no maximum", form_length(ours + 3 * j),
                                form_length(ours));
         }
-        const double most = (double)size / 1000; /* a small sample spreads more */
+        const double most = (double)size / 1000; /* a small sample spreads more: 40 seeds had up to 3 of 600 */
         const size_t allowed = (size_t)(size < 20000 ? most + 3 * sqrt(most) + .5 : most);
         if (size >= 20000)
             printf("  %s: %zu of %zu tensors differ, %zu miss a maximum\n", name, bad, size, missed);

@@ -128,7 +128,7 @@ static void check_planar(check_run *run)
 }
 
 /* Noisy tensors: no worse a residual than the reference's, which alternates from many random starts; but one of them
- * may end beside the best (order 8, seed 91010: .451 instead of .438). */
+ * may end beside the best (one of 1,400: order 8, seed 91010, .451 instead of .438). */
 static void check_noisy(check_run *run, int order)
 {
     enum { COUNT = 12 };
@@ -149,7 +149,7 @@ static void check_noisy(check_run *run, int order)
         for (size_t i = 0; i < COUNT; i++) {
             const float best = kept[order][i];
             beside += residual[i] > 1.02f * best + 1e-5f;
-            CHECK_ITEM(run, i, residual[i] <= 1.1f * best + 1e-5f && beside < 2, "residual %g, the reference has %g",
+            CHECK_ITEM(run, i, residual[i] <= 1.05f * best + 1e-5f && beside < 2, "residual %g, the reference has %g",
                        (double)residual[i], (double)best);
         }
     }

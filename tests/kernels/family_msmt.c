@@ -127,8 +127,9 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
     acquisition a = make_acquisition(run->context, &run->seed, order, 40);
     const size_t stride = a.rows + 3, tensor_stride = a.terms + 1;
     const int full = getenv("HOT_TEST_FULL") != NULL;
-    /* values in directions may be below zero by 1e-5, which moves coefficients by ten times as much, or some more */
-    const double near = directions ? 5e-4 : 1e-4;
+    /* values in directions may be below zero by 1e-5, which moves coefficients by more: in one of 1,100 problems by
+     * 1.1e-4 (order 8, seed 91002), else by at most 5e-5 */
+    const double near = directions ? 2e-4 : 1e-4;
     int known[2];
     float *made = calloc(count * stride, sizeof *made),
           *want = check_remembered(run, "tensors", count * tensor_stride * sizeof *want, &known[0]),

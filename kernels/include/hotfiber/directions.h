@@ -20,8 +20,9 @@ typedef struct hot_directions_options {
                                   same has a direction, which rounding decides */
     size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid: of
                            maxima closer than its points the lower ones may be missed (with threshold and min_angle
-                           HOT_ZERO in 6, 21 and 49 of 1,000 random tensors of order 4, 6 and 8), and
-                           so may low and narrow ones (of x^6 + 1e-4 y^6 that along y). 256 starts find all of these.
+                           HOT_ZERO in 6, 21 and 49 of 1,000 random tensors of order 4, 6 and 8; the largest only where
+                           one nearly as high is found), and so may low and narrow ones (of x^6 + 1e-4 y^6 that along
+                           y). 256 starts find all of these.
                            > 0 = SS-HOPM from that many starts, evenly spread over the half sphere; converged starts
                            are refined by Newton's method, and limits that are maxima are kept. With fewer than 6 starts
                            min_relative_range is ignored */
