@@ -69,7 +69,7 @@ for arguments, data, words in [((), nrrd(skew), "not Hermitian"),
                                ((), nrrd(random.normal(size=(4, 4))), "axis 0"),
                                ((), nrrd(random.normal(size=(3, 4, 2))), "square"),
                                (("--largest", 5), nrrd(parts(z)), "size 4"),
-                               (("--real",), nrrd(np.zeros((1025, 1025))), "1025")]:
+                               (("--real",), nrrd(np.zeros((4097, 4097))), "4097")]:
     done = run(*arguments, data=data)
     check(done.returncode == 1 and words in done.stderr.decode() and done.stdout == b"",
           f"{words}: {done.stderr.decode()}")

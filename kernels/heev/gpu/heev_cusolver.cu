@@ -143,6 +143,24 @@ template <typename T> static __global__ void finish(size_t n, size_t vectors, co
         v[at] = (T)NAN;
 }
 
+/* cuSOLVER's values of clusters may descend by what they are rounded: each becomes the largest so far. One warp. */
+template <typename T> static __global__ void ascend(size_t n, T *w)
+{
+    T before = w[0];
+    for (size_t from = 0; from < n; from += 32) {
+        const size_t at = from + threadIdx.x;
+        T most = at < n ? w[at] : before;
+        for (int offset = 1; offset < 32; offset *= 2) {
+            const T other = __shfl_up_sync(0xffffffffu, most, offset);
+            most = (int)threadIdx.x >= offset && other > most ? other : most;
+        }
+        most = before > most ? before : most;
+        if (at < n)
+            w[at] = most;
+        before = __shfl_sync(0xffffffffu, most, 31);
+    }
+}
+
 /* The memory of a call, on the GPU. */
 struct room {
     void *a, *w, *work;
@@ -185,6 +203,7 @@ template <typename T> static hot_status queue(hot_context *context, const hot_he
                                      at->host, at->host_bytes, at->info);
     if (failed)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "heev: cuSOLVER: error %d", failed);
+    ascend<<<1, 32, 0, stream>>>(n, w);
     finish<<<BLOCKS, THREADS, 0, stream>>>(n, args->vectors ? n * n * parts : 0, at->bits, at->info, w, a, at->flag);
     return hot_cuda_status(context, cudaGetLastError(), "starting the eigensolver");
 }
