@@ -34,20 +34,26 @@ static const char *const axis_names[] = {
     [HOT_CHECK_IN_BVEC] = "rows of the bvec", [HOT_CHECK_IN_TABLE] = "columns of the gradient table",
     [HOT_CHECK_IN_NRRD] = "DWMRI_gradient keys", [HOT_CHECK_IN_A_BVEC] = "rows of a bvec"};
 
-/* The tables that these data do not separate from the most likely one, except the given one. */
-static void show_alike(const hot_check_gradients *check)
+/* The verdict on a table that no other beats: one sentence, with the tables that these data do not separate from it. */
+static void show_likeliest(const hot_check_gradients *check)
 {
     int alike = 0;
     for (int n = 0; n < HOT_CHECK_TABLES; n++)
-        if (n != check->given && !check->table[n].told) {
-            alike++;
-            if (alike <= SHOWN)
-                printf("%s%s", alike == 1 ? "  these data cannot tell it from: " : "; ", check->table[n].name);
-        }
+        alike += n != check->given && !check->table[n].told;
+    if (!alike) {
+        printf("gradient table: right: the most likely of %d, in %zu voxels\n", HOT_CHECK_TABLES, check->voxels);
+        return;
+    }
+    printf("gradient table: as given, or ");
+    for (int n = 0, shown = 0; n < HOT_CHECK_TABLES && shown < SHOWN; n++)
+        if (n != check->given && !check->table[n].told)
+            printf("%s%s", shown++ ? ", or " : "", check->table[n].name);
     if (alike > SHOWN)
-        printf(" and %d more", alike - SHOWN);
-    if (alike)
-        putchar('\n');
+        printf(", or one of %d more", alike - SHOWN);
+    printf(": these data cannot tell which");
+    if (alike < HOT_CHECK_TABLES - 1)
+        printf("; the other %d are less likely", HOT_CHECK_TABLES - 1 - alike);
+    printf(", in %zu voxels\n", check->voxels);
 }
 
 /* How the table is mended, in the words of the file that it is in. */
@@ -119,8 +125,7 @@ static void show_text(const char *source, const hot_check_gradients *check, cons
         hot_check_name_ties(check, 1, names, sizeof names);
         show_remedy(check->axes, names);
     } else if (check->verdict == HOT_CHECK_LIKELIEST) {
-        show_alike(check);
-        printf("gradient table: right: the most likely of 24, in %zu voxels\n", check->voxels);
+        show_likeliest(check);
     } else {
         printf("gradient table: cannot tell: %s\n", cli_shown(check->reason));
     }

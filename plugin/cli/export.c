@@ -131,6 +131,8 @@ static hot_status scale_amplitudes(hot_context *context, const char *response_pa
     if (status == HOT_OK && (*fibers)->certainty) /* all fibres of a voxel get the same factor: their order stays */
         status = hot_fiber_field_set_certainty(context, scaled, (*fibers)->certainty);
     if (status == HOT_OK) {
+        scaled->probability = (*fibers)->probability, scaled->cone = (*fibers)->cone;
+        (*fibers)->probability = (*fibers)->cone = NULL;
         hot_fiber_field_destroy(fibers);
         *fibers = scaled;
     } else
@@ -176,9 +178,9 @@ static hot_status take_main_directions(hot_context *context, const char *input, 
 }
 
 /* The certainty of the fibres, from the folder of a run; the doubtful ones are left out. folder: the input as
- * given. */
+ * given; keep: 1 if the format has values of fibres. */
 static hot_status take_doubt(hot_context *context, const char *folder, hot_fiber_field *fibers, double min_probability,
-                             double max_cone)
+                             double max_cone, int keep)
 {
     struct stat about;
     hot_signal_maps maps = {0};
@@ -186,22 +188,28 @@ static hot_status take_doubt(hot_context *context, const char *folder, hot_fiber
         {"min_probability", "probability", min_probability, &maps.probability, 4},
         {"max_cone", "cone", max_cone, &maps.cone, fibers ? (size_t)fibers->max_fibers : 0}};
     const int is_folder = stat(folder, &about) == 0 && S_ISDIR(about.st_mode);
+    char missing[64] = "";
+    const char *option = NULL;
     hot_status status = fibers && is_folder ? hot_run_folder_certainty(context, folder, fibers) : HOT_OK;
     for (size_t i = 0; i < 2 && status == HOT_OK; i++) {
         char name[64];
-        if (!(cuts[i].bound > 0))
-            continue;
         snprintf(name, sizeof name, "%s.nii.gz", cuts[i].output);
-        if (!fibers || !is_folder)
+        if (cuts[i].bound > 0 && (!fibers || !is_folder))
             status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, cuts[i].option,
                                                 "it goes with directions and the folder of their run, and '%s' is %s",
                                                 folder, is_folder ? "exported from its tensors" : "a file");
-        else
+        else if (fibers && is_folder && (cuts[i].bound > 0 || keep))
             status = hot_run_folder_map(context, folder, name, &fibers->grid, cuts[i].per, cuts[i].map);
-        if (status == HOT_OK && !*cuts[i].map)
-            status = hot_context_fail_parameter(context, HOT_ERROR_FILE, cuts[i].option, "'%s' has no %s; hotfiber run "
-                                                "leaves it with --outputs default,%s", folder, name, cuts[i].output);
+        if (cuts[i].bound > 0 && !*cuts[i].map) {
+            snprintf(missing + strlen(missing), sizeof missing - strlen(missing), ",%s", cuts[i].output);
+            option = option ? option : cuts[i].option;
+        }
     }
+    if (status == HOT_OK && option)
+        status = hot_context_fail_parameter(context, HOT_ERROR_FILE, option, "'%s' lacks %s; hotfiber run leaves what "
+                                            "is needed with --outputs default%s", folder, missing + 1, missing);
+    if (status == HOT_OK && keep && fibers)
+        status = hot_fiber_field_keep_doubt(fibers, &maps);
     if (status == HOT_OK && fibers)
         hot_fiber_field_filter(context, fibers, &maps, min_probability, max_cone);
     hot_context_free(context, maps.probability);
@@ -272,7 +280,7 @@ int cli_export(int argc, char **argv)
     if (status == HOT_OK && tensors && !format->write_tensors)
         status = take_main_directions(context, input, &tensors, &fibers);
     if (status == HOT_OK)
-        status = take_doubt(context, folder, fibers, min_probability, max_cone);
+        status = take_doubt(context, folder, fibers, min_probability, max_cone, strcmp(format->name, "fixels") == 0);
     if (status == HOT_OK && fibers) {
         if (amplitude && strcmp(amplitude, "fod") == 0)
             status = scale_amplitudes(context, response, &data, &fibers);

@@ -92,7 +92,18 @@ struct hot_tensor_field {
                                residual of the optimality conditions; NULL = none */
     size_t extra_count;
     size_t fitted, flagged;
+    float *simulated;    /* HOT_SIMULATED x (1 + unique): fits of voxels of one fibre and, in the second half, of two;
+                            NULL = none */
+    int judged;          /* 1: the next is known */
+    double recovered[2]; /* shares of these with as many maxima as fibres */
+    int warned;          /* that they are low */
 };
+enum { HOT_SIMULATED = 400 };
+
+/* Warns, and returns 1, if a method finds the right number in too few of the voxels with one and with two fibres. */
+int hot_recovered_warn(hot_context *context, const char *method, int order, const double recovered[2]);
+/* The same, once, of the field's maxima. */
+void hot_tensor_field_warn(hot_context *context, hot_tensor_field *field);
 
 struct hot_fiber_field {
     hot_context *context;
@@ -102,6 +113,7 @@ struct hot_fiber_field {
     uint8_t *counts; /* voxels */
     hot_response *response; /* owned: what the lengths are relative to, or `typical` of it; NULL = not known */
     float *certainty; /* voxels x max_fibers, 0 to 1; NULL = not known, everything is shown as if it were 1 */
+    float *probability, *cone; /* likewise, for fixels: that there are so many fibres or more; of hot_signal_maps */
 };
 
 /* How strongly a fibre of a voxel is shown, 0 to 1: by its certainty. */

@@ -59,3 +59,17 @@ hot_status hot_fiber_field_judge(hot_context *context, hot_fiber_field *fibers, 
     fibers->certainty = made;
     return HOT_OK;
 }
+
+hot_status hot_fiber_field_keep_doubt(hot_fiber_field *fibers, const hot_signal_maps *maps)
+{
+    const size_t voxels = hot_grid_voxels(&fibers->grid), row = (size_t)fibers->max_fibers;
+    if (maps->probability && !(fibers->probability = hot_context_alloc(fibers->context, voxels, row * sizeof(float))))
+        return HOT_ERROR_MEMORY;
+    if (maps->cone && !(fibers->cone = hot_context_alloc(fibers->context, voxels, row * sizeof(float))))
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; fibers->probability && i < voxels * row; i++)
+        fibers->probability[i] = (float)hot_fiber_probability(maps->probability + 4 * (i / row), (int)(i % row));
+    if (fibers->cone)
+        memcpy(fibers->cone, maps->cone, voxels * row * sizeof *fibers->cone);
+    return HOT_OK;
+}

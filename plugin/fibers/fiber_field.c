@@ -122,6 +122,8 @@ void hot_fiber_field_destroy(hot_fiber_field **fibers)
     hot_context_free(gone->context, gone->peaks);
     hot_context_free(gone->context, gone->counts);
     hot_context_free(gone->context, gone->certainty);
+    hot_context_free(gone->context, gone->probability);
+    hot_context_free(gone->context, gone->cone);
     hot_response_destroy(&gone->response);
     hot_context_free(gone->context, gone);
 }

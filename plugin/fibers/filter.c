@@ -5,14 +5,15 @@
 
 #include "certainty.h"
 
-/* Removes item `at` of `count` items of `width` floats; the last becomes 0. */
-static void remove_item(float *items, int at, int count, size_t width)
+/* Removes item `at` of `count` items of `width` floats; the last becomes `none`. */
+static void remove_item(float *items, int at, int count, size_t width, float none)
 {
     if (!items)
         return;
     float *place = items + (size_t)at * width;
     memmove(place, place + width, (size_t)(count - 1 - at) * width * sizeof *items);
-    memset(items + (size_t)(count - 1) * width, 0, width * sizeof *items);
+    for (size_t i = 0; i < width; i++)
+        items[(size_t)(count - 1) * width + i] = none;
 }
 
 void hot_fiber_field_filter(hot_context *context, hot_fiber_field *fibers, const hot_signal_maps *maps,
@@ -30,11 +31,13 @@ void hot_fiber_field_filter(hot_context *context, hot_fiber_field *fibers, const
                                  hot_fiber_probability(maps->probability + 4 * voxel, fiber) < min_probability;
             if (!doubtful && !(max_cone > 0 && (double)maps->cone[first + (size_t)fiber] > max_cone))
                 continue;
-            remove_item(fibers->peaks + 3 * first, fiber, max, 3);
-            remove_item(fibers->certainty ? fibers->certainty + first : NULL, fiber, max, 1);
-            remove_item(maps->cone ? maps->cone + first : NULL, fiber, max, 1);
-            remove_item(maps->cone_axes ? maps->cone_axes + 6 * first : NULL, fiber, max, 6);
-            remove_item(maps->fraction_sd ? maps->fraction_sd + first : NULL, fiber, max, 1);
+            remove_item(fibers->peaks + 3 * first, fiber, max, 3, 0);
+            remove_item(fibers->certainty ? fibers->certainty + first : NULL, fiber, max, 1, 0);
+            remove_item(fibers->probability ? fibers->probability + first : NULL, fiber, max, 1, NAN);
+            remove_item(fibers->cone ? fibers->cone + first : NULL, fiber, max, 1, NAN);
+            remove_item(maps->cone ? maps->cone + first : NULL, fiber, max, 1, NAN);
+            remove_item(maps->cone_axes ? maps->cone_axes + 6 * first : NULL, fiber, max, 6, 0);
+            remove_item(maps->fraction_sd ? maps->fraction_sd + first : NULL, fiber, max, 1, NAN);
             fibers->counts[voxel]--;
             dropped++;
         }

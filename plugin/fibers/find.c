@@ -49,6 +49,64 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
     return status == HOT_OK && full->mask ? hot_mask_check(context, full->mask, &tensors->grid) : status;
 }
 
+/* Removes directions that are shorter than the floor. */
+static void drop_short(hot_context *context, const hot_peaks_options *options, size_t count, float *peaks)
+{
+#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
+    for (size_t i = 0; i < count * (size_t)options->max_fibers; i++) {
+        float *v = peaks + 3 * i;
+        const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
+                                   (double)v[2] * (double)v[2]);
+        if (!(length >= options->min_amplitude))
+            v[0] = v[1] = v[2] = 0;
+    }
+}
+
+/* How many of the field's simulated voxels get their number of fibres by this method. */
+static hot_status count_recovered(hot_context *context, const hot_tensor_field *tensors,
+                                  const hot_peaks_method *method, const hot_peaks_options *options,
+                                  double recovered[2])
+{
+    const size_t row = 1 + hot_symtensor_count(tensors->order, 3), width = 3 * (size_t)options->max_fibers;
+    size_t right[2] = {0};
+    uint8_t *all = hot_context_alloc(context, HOT_SIMULATED, 1);
+    float *peaks = hot_context_alloc(context, HOT_SIMULATED, width * sizeof *peaks);
+    hot_status status = all && peaks ? HOT_OK : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        memset(all, 1, HOT_SIMULATED);
+        const hot_peaks_args args = {.model = tensors->model, .order = tensors->order, .count = HOT_SIMULATED,
+                                     .stride = row, .rows = tensors->simulated, .mask = all, .peaks = peaks};
+        status = method->find_in_tensors(context, options, &args);
+    }
+    if (status == HOT_OK)
+        drop_short(context, options, HOT_SIMULATED, peaks);
+    for (size_t n = 0; n < HOT_SIMULATED && status == HOT_OK; n++) {
+        size_t found = 0;
+        for (const float *v = peaks + n * width; v < peaks + (n + 1) * width; v += 3)
+            found += v[0] != 0 || v[1] != 0 || v[2] != 0;
+        right[n >= HOT_SIMULATED / 2] += found == 1 + (n >= HOT_SIMULATED / 2);
+    }
+    for (int k = 0; k < 2; k++)
+        recovered[k] = (double)right[k] / (HOT_SIMULATED / 2);
+    hot_context_free(context, peaks);
+    hot_context_free(context, all);
+    return status;
+}
+
+hot_status hot_peaks_judge(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options)
+{
+    hot_peaks_options full;
+    const hot_peaks_method *method = NULL;
+    double recovered[2];
+    hot_status status = resolve(context, tensors, options, &full, &method);
+    if (status != HOT_OK || !tensors->simulated || tensors->warned || !method->weights || full.max_fibers < 2)
+        return status;
+    status = count_recovered(context, tensors, method, &full, recovered);
+    if (status == HOT_OK)
+        hot_recovered_warn(context, method->name, tensors->order, recovered);
+    return status;
+}
+
 hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                                 hot_fiber_field **fibers)
 {
@@ -77,14 +135,10 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     status = method->find_in_tensors(context, &full, &args);
     if (status != HOT_OK)
         goto cleanup;
-#pragma omp parallel for schedule(static) num_threads(hot_team(hot_context_threads(context)))
-    for (size_t i = 0; i < voxels * (size_t)full.max_fibers; i++) {
-        float *v = peaks + 3 * i;
-        const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
-                                   (double)v[2] * (double)v[2]);
-        if (!(length >= full.min_amplitude))
-            v[0] = v[1] = v[2] = 0;
-    }
+    drop_short(context, &full, voxels, peaks);
+    status = hot_peaks_judge(context, tensors, options);
+    if (status != HOT_OK)
+        goto cleanup;
     if (method->weights && strcmp(tensors->model, "fod") == 0 && hot_fractions_hold(tensors->response))
         hot_fractions_bound(context, voxels, full.max_fibers, peaks);
     status = hot_fiber_field_adopt(context, &tensors->grid, full.max_fibers, &peaks, fibers);

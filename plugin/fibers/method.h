@@ -51,6 +51,10 @@ const hot_peaks_method *hot_peaks_method_default(const char *model);
 /* Whether a list of names with a blank after each holds this one. */
 int hot_peaks_names_hold(const char *names, const char *name);
 
+/* Warns if the method finds the right number of fibres in too few of the field's simulated voxels, unless the field has
+ * warned of its maxima, which all methods but those with weights find. */
+hot_status hot_peaks_judge(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options);
+
 /* ---- The rules of method_rules.c -------------------------------------------------------------------------- */
 
 /* Which options were given although their value does not show it (a default spelled out). NULL = none. */

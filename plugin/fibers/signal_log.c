@@ -83,7 +83,7 @@ void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learn
                         "%zu voxel%s to learn from: the priors stay near their wide defaults", learned->sampled,
                         learned->sampled == 1 ? " is too few" : "s are few");
     if (p->recovered < min_recovered)
-        hot_context_log(context, HOT_LOG_NOTE,
+        hot_context_log(context, HOT_LOG_WARNING,
                         "the data hardly determine the number of fibres: it is right in %.0f %% of voxels simulated "
                         "from the priors; doubtful voxels get the smaller number (see the map probability)",
                         100 * p->recovered);

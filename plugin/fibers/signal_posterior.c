@@ -251,19 +251,28 @@ static hot_status make_samples(hot_context *context, const hot_mask *mask, int s
     return s->place && s->values ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
+/* NaN where there is no fibre: 0 would read as certain. */
+static float *make_unknown(hot_context *context, size_t items)
+{
+    float *made = hot_context_alloc(context, items, sizeof *made);
+    for (size_t i = 0; made && i < items; i++)
+        made[i] = NAN;
+    return made;
+}
+
 hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
                                      const hot_signal_find_options *options, int max_fibers, hot_signal_maps *maps)
 {
     const size_t voxels = hot_grid_voxels(&mask->grid), items = voxels * (size_t)max_fibers;
     maps->max_fibers = max_fibers;
     if (options->keep_cones || (options->part && options->part->fades)) {
-        maps->cone = hot_context_calloc(context, items, sizeof *maps->cone);
+        maps->cone = make_unknown(context, items);
         if (!maps->cone)
             return HOT_ERROR_MEMORY;
     }
     if (options->keep_cones) {
         maps->cone_axes = hot_context_calloc(context, items, 6 * sizeof *maps->cone_axes);
-        maps->fraction_sd = hot_context_calloc(context, items, sizeof *maps->fraction_sd);
+        maps->fraction_sd = make_unknown(context, items);
         maps->isotropic = hot_context_calloc(context, voxels, sizeof *maps->isotropic);
         maps->free_water = hot_context_calloc(context, voxels, sizeof *maps->free_water);
         maps->noise_sd = hot_context_calloc(context, voxels, sizeof *maps->noise_sd);

@@ -337,7 +337,8 @@ static hot_status refuse(const hot_image *image, int wanted, const char *why)
                            "holds directions after all)",
         [HOT_CONTENT_TENSOR] = "tensors%s, not %s: `hotfiber peaks` finds these in them, and `hotfiber export --format "
                                "glyphs` (or ply, sh) takes them as they are",
-        [HOT_CONTENT_RGB] = "colours%s, not %s (--as peaks if it holds directions after all)",
+        [HOT_CONTENT_RGB] = "colours%s, not %s, which cannot be had from them: give the folder of the run, or its "
+                            "peaks.nrrd",
         [HOT_CONTENT_DWI] = "diffusion-weighted data%s, not %s; `hotfiber run` goes from one to the other",
         [HOT_CONTENT_MAP] = "a map%s, not %s (--as peaks if it holds directions after all)",
     };

@@ -17,7 +17,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The standard deviation of the fitted signals: the median over up to 1000 voxels of the plain fit's residual; with
- * hardly more volumes than coefficients, from the spread of the b=0 volumes. 0 = unknown. */
+ * hardly more volumes than coefficients, from the spread of the b=0 volumes; with one of these, from what diffusion
+ * tensors leave: fits without regularisation would be mostly noise. 0 = unknown. */
 static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, double *noise)
 {
     enum { SAMPLES = 1000 };
@@ -31,6 +32,8 @@ static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, dou
         status = hot_dwi_noise(context, plan->dwi, mask, &sigma, &snr, &repeats);
         if (status == HOT_OK && sigma > 0 && snr > 0)
             *noise = plan->relative ? 1 / snr : sigma;
+        else if (status == HOT_OK && repeats < 2 && plan->relative && plan->order > 2)
+            status = hot_plan_tensor_residual(plan, mask, noise);
         return status;
     }
     float *signals = hot_context_alloc(context, SAMPLES, plan->volumes * sizeof *signals);
@@ -179,6 +182,10 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
                                      &made->flagged);
     if (status == HOT_OK && settings.normalise)
         status = hot_tensor_field_normalise(context, made);
+    if (status == HOT_OK)
+        status = hot_plan_recover(plan, mask, made);
+    if (status == HOT_OK)
+        hot_tensor_field_warn(context, made);
 cleanup:
     hot_plan_free(&plan);
     hot_response_destroy(&response);

@@ -82,6 +82,13 @@ static inline size_t hot_plan_width(const hot_plan *plan) { return 1 + plan->ter
 /* Makes the matrices again for signals with this noise (models that weigh noise). */
 hot_status hot_plan_set_noise(hot_plan *plan, double noise);
 
+/* The noise of the signals over the b=0 signal by what diffusion tensors leave of them, the median of up to 1000
+ * voxels; 0 = no directions are left over. For data in which nothing else tells it. */
+hot_status hot_plan_tensor_residual(const hot_plan *plan, const hot_mask *mask, double *noise);
+/* Simulates voxels of one and two fibres, fits them, and counts those whose maxima are as many (recovered.c): sets the
+ * field's `simulated` and `recovered` if the order is 4 or higher and the noise is known. */
+hot_status hot_plan_recover(const hot_plan *plan, const hot_mask *mask, hot_tensor_field *field);
+
 /* Fits `count` voxels: signals count x volumes, values count x hot_plan_width with the confidence first. work: count x
  * (used + 1) floats. */
 hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values);

@@ -104,6 +104,24 @@ double hot_peak_merit(const hot_peak_grid *grid, const float *tensor, size_t *hi
     return value[best] * share * share;
 }
 
+size_t hot_peak_count(const hot_peak_grid *grid, int order, const float *tensor, double share, double floor)
+{
+    double a[HOT_MODEL_TERMS_MAX], value[HOT_PEAK_DIRECTIONS], highest = -INFINITY;
+    size_t count = 0;
+    for (size_t t = 0; t < hot_model_terms(order); t++)
+        a[t] = (double)tensor[t];
+    hot_symtensor_values_f64(order, 3, a, HOT_PEAK_DIRECTIONS, grid->directions[0], value);
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++)
+        highest = fmax(highest, value[j]);
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++) {
+        int peak = value[j] > 0 && value[j] >= share * highest && value[j] >= floor;
+        for (size_t k = 1; k < HOT_PEAK_NEAR && peak; k++)
+            peak = value[grid->near[j][k]] <= value[j];
+        count += (size_t)peak;
+    }
+    return count;
+}
+
 void hot_peak_climb(int order, const float *tensor, double x[3])
 {
     double a[HOT_MODEL_TERMS_MAX], step[3], scale = 0; /* of any order: sharpness is taken at more than the grid's */

@@ -21,6 +21,9 @@ typedef struct hot_peak_grid {
 hot_status hot_peak_grid_make(int order, hot_peak_grid *grid);
 /* p1 (1 - p2 / p1)^2 with p1 and p2 the highest and second highest peak; *highest: where p1 is on the grid. */
 double hot_peak_merit(const hot_peak_grid *grid, const float *tensor, size_t *highest);
+/* How many maxima a tensor of any order has on the grid's directions, of at least `share` of the highest and at least
+ * `floor`, 20 degrees apart. */
+size_t hot_peak_count(const hot_peak_grid *grid, int order, const float *tensor, double share, double floor);
 /* Climbs from x to the top of its peak: x <- A x^(m-1) + alpha x, normalised; any order of a model. */
 void hot_peak_climb(int order, const float *tensor, double x[3]);
 /* The principal axis of an order-2 tensor (xx xy xz yy yz zz); returns the fractional anisotropy, or 0 when it is not

@@ -59,6 +59,7 @@ void hot_tensor_field_destroy(hot_tensor_field **field)
     HOT_DESTROY_BEGIN(hot_tensor_field, field);
     hot_response_destroy(&gone->response);
     hot_context_free(gone->context, gone->extra);
+    hot_context_free(gone->context, gone->simulated);
     hot_context_free(gone->context, gone->values);
     hot_context_free(gone->context, gone);
 }

@@ -42,7 +42,7 @@ typedef struct hot_module_values {
     const char *fibers, *dec, *peaks, *nfibers, *tissues, *tensors, *report;
     const char *model, *constraint, *kernel, *known_b0, *weights, *order, *method, *shift, *noise_model, *device;
     int view, denoise, force_table, positive, normalise, max_fibers, starts, threads, AllowInMemoryTransfer;
-    double regularise, threshold, min_angle, min_amplitude, sigma, diffusivities[2];
+    double regularise, threshold, min_angle, min_amplitude, min_probability, max_cone, sigma, diffusivities[2];
 } hot_module_values;
 
 typedef struct hot_module_parameter {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/likeness.h"
 #include "page.h"
 
 static const double THIN = 1 / 12.; /* short over long side of a plane that is left out */
@@ -84,10 +85,6 @@ static void put_shares(FILE *file, const hot_page *page)
     hot_page_write_planes(file, page, page->numbers, 0, "Number of fibres per voxel");
 }
 
-/* Fibres in voxels like CSF, and two in those like grey matter: shares, and above them what the people of
- * bench/accuracy/people.py do not show (docs/guides/outputs.md). Fewer voxels say little. */
-static const double max_in_csf = .3, max_two_in_grey = .7, min_voxels = 100;
-
 static void put_tissues(FILE *file, const hot_page *page)
 {
     const cJSON *tissues = hot_json_at(hot_json_at(page->json, "counts"), "tissues");
@@ -108,7 +105,7 @@ static void put_tissues(FILE *file, const hot_page *page)
         hot_html_format(file, "%.1f %% of %s voxels like grey matter (FA below 0.15) have two or more.", 100 * two,
                         hot_html_count(number, grey));
     fputs(csf > 0 || grey > 0 ? "</p>\n" : "no voxel is like CSF or grey matter.</p>\n", file);
-    if ((csf >= min_voxels && in_csf > max_in_csf) || (grey >= min_voxels && two > max_two_in_grey))
+    if ((csf >= HOT_MIN_LIKE && in_csf > HOT_MAX_IN_CSF) || (grey >= HOT_MIN_LIKE && two > HOT_MAX_TWO_IN_GREY))
         fputs("<p class=\"odd\">That is more than in good scans of people. The usual causes are data that were "
               "denoised, interpolated or smoothed before, low SNR, and motion.</p>\n", file);
 }

@@ -133,10 +133,14 @@ static void put_quality(FILE *file, const hot_page *page)
         hot_html_row(file, "SNR", "%.1f for a b=0 volume", hot_json_number(noise, "snr"));
     else
         hot_html_row(file, "SNR", "not known: it takes repeated b=0 volumes, or a noise level that is given");
+    const int circular = cJSON_IsTrue(hot_json_at(noise, "from_residuals"));
     if (isfinite(hot_json_number(noise, "sigma")))
-        hot_html_row(file, "noise", "%.4g (standard deviation, in the signal's unit)", hot_json_number(noise, "sigma"));
+        hot_html_row(file, "noise", "%.4g (standard deviation, in the signal's unit)%s",
+                     hot_json_number(noise, "sigma"), circular ? ", from the residuals of the fits" : "");
     const double residual = hot_json_number(hot_json_at(hot_json_at(page->json, "settings"), "population"), "noise");
-    if (isfinite(residual))
+    if (circular)
+        hot_html_row(file, "residual", "cannot be judged: the noise is estimated from it; two b=0 volumes would do");
+    else if (isfinite(residual))
         hot_html_row(file, "residual", "%.2f times the noise of the b=0 volumes; about 1 where the fibres explain all "
                      "but noise", residual);
     put_gradient_check(file, page);

@@ -109,12 +109,9 @@ hot_status hot_run_learned_open(hot_run_state *run)
     const hot_run_options *options = &run->inputs.options;
     if (!options->learned)
         return HOT_OK;
-    const char *twice = options->mask || options->mask_in_memory      ? "mask"
-                        : options->response || options->fit->response ? "response"
-                                                                      : NULL;
-    if (twice)
-        return hot_context_fail_parameter(run->context, HOT_ERROR_ARGUMENT, twice, "it is in '%s' already: give it to "
-                                          "hotfiber learn, and leave it out here", options->learned);
+    if (options->response || options->fit->response)
+        return hot_context_fail_parameter(run->context, HOT_ERROR_ARGUMENT, "response", "it is in '%s' already: give "
+                                          "it to hotfiber learn, and leave it out here", options->learned);
     hot_status status = hot_report_load(run->context, options->learned, &learned->file);
     if (status == HOT_OK && number(learned->file, "hotfiber_model") != FORMAT)
         status = hot_context_fail(run->context, HOT_ERROR_FORMAT, "'%s' is nothing that this version's hotfiber learn "

@@ -58,11 +58,11 @@ static const output outputs[] = {
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, SIGNAL_MAP, NULL, NULL,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
     {"cone", "cone.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
-     "half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
+     "half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre; NaN: no fibre"},
     {"cone_axes", "cone_axes.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
     {"fraction_sd", "fraction_sd.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
-     "standard deviation of the volume fractions, a volume per fibre"},
+     "standard deviation of the volume fractions, a volume per fibre; NaN: no fibre"},
     {"isotropic", "isotropic.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
      "volume fraction of the isotropic compartment, without free water"},
     {"free_water", "free_water.nii.gz", 0, CONES, SIGNAL_MAP, NULL, NULL,
@@ -72,7 +72,8 @@ static const output outputs[] = {
     {"samples", "bedpostx", DEFAULT | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
     {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
-    {"fixels", "fixels", ALL, NOTHING, DIRECTIONS, "fixels", NULL, "MRtrix fixel directory"},
+    {"fixels", "fixels", ALL, NOTHING, DIRECTIONS, "fixels", NULL,
+     "MRtrix fixel directory: directions, amplitude and, of the method signal, certainty, probability and cone"},
     {"vtp", "fibers.vtp", ALL, NOTHING, DIRECTIONS, "vtp", NULL, "line segments for ParaView and Slicer"},
     {"fiber", "fiber.nrrd", ALL, NOTHING, DIRECTIONS, "fiber", NULL,
      "fiber_1.nrrd ...: a 3-vector field per fibre, for SCIRun and Slicer"},
@@ -217,6 +218,8 @@ unsigned hot_run_outputs_use(hot_run_outputs set)
             used |= o->needs == CONES ? HOT_USES_CONES : HOT_USES_MAPS;
         if (o->write == write_certainty || o->write == write_picture || (o->format && strcmp(o->format, "dec") == 0))
             used |= HOT_USES_MAPS; /* faded by the probabilities */
+        if (o->format && strcmp(o->format, "fixels") == 0)
+            used |= HOT_USES_MAPS | HOT_USES_DOUBT;
     }
     return used;
 }

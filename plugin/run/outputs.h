@@ -14,8 +14,8 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
                                   hot_run_outputs *set);
 
 /* The inputs of these outputs: tensors of the model, maps of the method signal, cones and deviations of its posterior,
- * signals that are read after the fibres were found. Others may be NULL. */
-enum { HOT_USES_TENSORS = 1, HOT_USES_MAPS = 2, HOT_USES_CONES = 4, HOT_USES_SIGNALS = 8 };
+ * signals that are read after the fibres were found, probabilities and cones beside each fibre. Others may be NULL. */
+enum { HOT_USES_TENSORS = 1, HOT_USES_MAPS = 2, HOT_USES_CONES = 4, HOT_USES_SIGNALS = 8, HOT_USES_DOUBT = 16 };
 unsigned hot_run_outputs_use(hot_run_outputs set);
 
 /* Computes what needs the data, before these are freed: the tensors of FA and MD, amplitudes relative to the b=0

@@ -203,6 +203,9 @@ hot_status hot_run_find_in_slabs(hot_run_state *run)
     float *peaks = hot_context_calloc(run->context, voxels, row * sizeof *peaks);
     hot_status status = peaks ? hot_mask_copy(run->context, where, &where->grid, &slab) : HOT_ERROR_MEMORY;
     const hot_signal_output found = {.max_fibers = run->inputs.peaks.max_fibers, .peaks = peaks};
+    if (status == HOT_OK)
+        status = hot_peaks_judge(run->context, run->results.tensors, &run->inputs.peaks);
+    run->results.tensors->warned = 1; /* not again with each slab */
     run->inputs.peaks.mask = slab;
     for (size_t first = 0; first < voxels && status == HOT_OK; first += step) {
         const size_t count = voxels - first < step ? voxels - first : step;

@@ -153,6 +153,8 @@ static hot_status judge_fibers(hot_run_state *run)
     hot_run_results *results = &run->results;
     hot_status status = results->maps.probability
         ? hot_fiber_field_judge(run->context, results->fibers, &results->maps) : HOT_OK;
+    if (status == HOT_OK && (hot_run_outputs_use(run->inputs.outputs) & HOT_USES_DOUBT))
+        status = hot_fiber_field_keep_doubt(results->fibers, &results->maps);
     if (status == HOT_OK)
         hot_fiber_field_filter(run->context, results->fibers, &results->maps, options->min_probability,
                                options->max_cone);
@@ -244,11 +246,13 @@ hot_status hot_run_compute_state(hot_run_state *run)
         (status = hot_run_learned_step(run, "mask", hot_run_make_mask, hot_run_load_mask)) != HOT_OK ||
         (status = hot_run_learned_step(run, "gradients", check_data, hot_run_load_gradients)) != HOT_OK)
         return status;
-    hot_run_view_begin(run);
     hot_run_end_stage(run, HOT_STAGE_MASK);
-
     if ((status = hot_run_choose_order(run)) != HOT_OK || (status = hot_run_learned_check(run)) != HOT_OK ||
-        (status = hot_run_learned_step(run, "response", hot_run_make_response, hot_run_load_response)) != HOT_OK)
+        (status = hot_run_restrict(run)) != HOT_OK)
+        return status;
+    hot_run_view_begin(run);
+    status = hot_run_learned_step(run, "response", hot_run_make_response, hot_run_load_response);
+    if (status != HOT_OK)
         return status;
     hot_run_follow_response(run);
     hot_memory_trim();
@@ -344,7 +348,7 @@ static hot_status begin(hot_run_state *run, const hot_run_options *options)
     const unsigned used = hot_run_outputs_use(inputs->outputs);
     inputs->without_tensors = !makes_folder(mine) || !(used & HOT_USES_TENSORS);
     inputs->without_maps = !(used & HOT_USES_MAPS) && !(mine->min_probability > 0);
-    inputs->signal.keep_cones |= (used & HOT_USES_CONES) != 0 || mine->max_cone > 0;
+    inputs->signal.keep_cones |= (used & HOT_USES_CONES) != 0;
     if (status == HOT_OK && !mine->input)
         status = hot_context_fail(run->context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)
@@ -387,6 +391,7 @@ static hot_status write_folder(hot_run_state *run)
         return status;
     hot_run_end_stage(run, HOT_STAGE_MAPS);
     name_msmt(run);
+    hot_run_log_tissues(run);
     /* Once they are described the data are freed: writing needs memory, too. */
     in->description = hot_run_describe_input(run);
     hot_dwi_destroy(&in->denoised);

@@ -128,7 +128,10 @@ hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *optio
 hot_status hot_run_denoise(hot_run_state *run);
 hot_status hot_run_summarize(hot_run_state *run);
 hot_status hot_run_make_mask(hot_run_state *run);
-/* Refuses (HOT_ERROR_DATA) a given mask that has the shape of the brain and lies elsewhere. */
+/* A mask that is given beside a model takes the place of the model's: where fibres are found. */
+hot_status hot_run_restrict(hot_run_state *run);
+/* Refuses (HOT_ERROR_DATA) a given mask that has the shape of the brain and lies elsewhere; warns of one that is much
+ * smaller than the brain. */
 hot_status hot_run_check_mask(hot_run_state *run);
 hot_status hot_run_make_response(hot_run_state *run);
 
@@ -137,6 +140,10 @@ hot_status hot_run_compute_state(hot_run_state *run);
 
 /* Judges a sample of the voxels of run->inputs.dwi, for the report. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 hot_status hot_run_judge_tissues(hot_run_state *run);
+/* By kind: how many voxels, and how many of these have fibres, of grey matter two or more. */
+void hot_run_count_tissues(const hot_run_state *run, size_t like[3], size_t some[3]);
+/* A line about fibres where few are expected, a warning if there are more than in good scans. */
+void hot_run_log_tissues(const hot_run_state *run);
 void hot_run_tissues_free(hot_context *context, hot_run_tissues *tissues);
 
 /* Frees the run. Removes the folder and its files unless they were committed. */

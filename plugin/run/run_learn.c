@@ -82,13 +82,16 @@ hot_status hot_run_summarize(hot_run_state *run)
     return hot_dwi_keep_summary(run->context, in->dwi);
 }
 
-hot_status hot_run_make_mask(hot_run_state *run)
+/* The caller's mask, or else the estimated one, in place of one that was loaded with a model. */
+static hot_status take_mask(hot_run_state *run)
 {
     hot_run_inputs *in = &run->inputs;
     hot_run_learned *learned = &run->learned;
     const hot_mask *given = in->options.mask_in_memory;
     hot_status status = HOT_OK;
     learned->mask_from = in->options.mask ? in->options.mask : learned->mask || given ? "given" : "estimated";
+    if (learned->file)
+        hot_mask_destroy(&learned->mask);
     if (learned->mask)
         status = HOT_OK; /* read before */
     else if (given)
@@ -101,12 +104,28 @@ hot_status hot_run_make_mask(hot_run_state *run)
         status = hot_run_check_mask(run);
     if (status != HOT_OK)
         return status;
-    if (!in->borrowed || in->dwi == &in->view) /* else it is not ours */
-        hot_dwi_summary_masked(in->dwi->summary);
     run->results.counts.voxels = hot_mask_count(learned->mask);
     if (run->results.counts.voxels == 0)
         return hot_context_fail(run->context, HOT_ERROR_DATA, "the mask (%s) is empty: there is nothing to compute",
                                 learned->mask_from);
+    return HOT_OK;
+}
+
+hot_status hot_run_restrict(hot_run_state *run)
+{
+    const hot_run_options *o = &run->inputs.options;
+    return run->learned.file && (o->mask || o->mask_in_memory) ? take_mask(run) : HOT_OK;
+}
+
+hot_status hot_run_make_mask(hot_run_state *run)
+{
+    hot_run_inputs *in = &run->inputs;
+    hot_run_learned *learned = &run->learned;
+    hot_status status = take_mask(run);
+    if (status != HOT_OK)
+        return status;
+    if (!in->borrowed || in->dwi == &in->view) /* else it is not ours */
+        hot_dwi_summary_masked(in->dwi->summary);
     if ((status = hot_dwi_warn_empty_slices(run->context, in->dwi, learned->mask)) != HOT_OK)
         return status;
     const double before = learned->sigma;
@@ -173,8 +192,16 @@ hot_status hot_run_make_response(hot_run_state *run)
         hot_response *all[3];
         size_t voxels[3];
         hot_status status = hot_response_estimate_tissues(run->context, in->dwi, learned->mask, lmax, 0, all, voxels);
+        if (status == HOT_OK)
+            hot_context_log(run->context, HOT_LOG_NOTE,
+                            "responses from %zu, %zu and %zu voxels of white matter, grey matter and CSF", voxels[0],
+                            voxels[1], voxels[2]);
         return status == HOT_OK ? take_tissues(run, all, 3) : status;
     }
-    return hot_response_estimate(run->context, in->dwi, learned->mask, lmax, &learned->response,
-                                 &learned->response_voxels);
+    hot_status status = hot_response_estimate(run->context, in->dwi, learned->mask, lmax, &learned->response,
+                                              &learned->response_voxels);
+    if (status == HOT_OK)
+        hot_context_log(run->context, HOT_LOG_NOTE, "response from %zu voxel%s of one fibre", learned->response_voxels,
+                        learned->response_voxels == 1 ? "" : "s");
+    return status;
 }

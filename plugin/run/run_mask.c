@@ -8,6 +8,9 @@
  * and by `gain` more than where it is. Masks of a region never do. */
 static const double far = 12, fits = 0.85, gain = 0.12;
 
+/* Below this share of the brain a mask is one of a region: white matter is a third of it. */
+static const double region = 0.2;
+
 enum { SAMPLES = 40, MAX_STEPS = 200 }; /* compared voxels along an axis, at most */
 
 typedef struct comparison {
@@ -61,6 +64,19 @@ static double best_overlap(const comparison *c, long shift[3])
     return best;
 }
 
+/* Everything is learned within the mask, and a region's fibres are not a brain's. */
+static void warn_of_region(const hot_run_state *run, size_t brain)
+{
+    const size_t inside = run->learned.mask->inside;
+    if (run->learned.file || !((double)inside < region * (double)brain))
+        return;
+    hot_context_log(run->context, HOT_LOG_WARNING,
+                    "the mask has %zu voxel%s, %.2g %% of the brain: response, noise and priors are estimated from %s "
+                    "alone. To take them from the whole brain: hotfiber learn DWI -o FILE, then run --learned FILE "
+                    "--mask MASK", inside, inside == 1 ? "" : "s", 100. * (double)inside / (double)brain,
+                    inside == 1 ? "it" : "these");
+}
+
 hot_status hot_run_check_mask(hot_run_state *run)
 {
     const hot_dwi *dwi = run->inputs.dwi;
@@ -77,6 +93,7 @@ hot_status hot_run_check_mask(hot_run_state *run)
     long shift[3] = {0};
     double mm[3] = {0}, distance = 0;
     const double here = overlap(&c, shift), there = here > 0 ? best_overlap(&c, shift) : 0;
+    warn_of_region(run, brain->inside);
     hot_mask_destroy(&brain);
     for (int r = 0; r < 3; r++) {
         for (int d = 0; d < 3; d++)

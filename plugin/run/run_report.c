@@ -228,17 +228,12 @@ static void add_response(cJSON *root, const hot_run_state *run)
 static void add_tissues(cJSON *counts, const hot_run_state *run)
 {
     const hot_run_tissues *tissues = &run->results.tissues;
-    const uint8_t *found = hot_fiber_field_counts(run->results.fibers);
-    size_t like[3] = {0}, some[3] = {0}; /* by kind: voxels, and those with fibres, of grey matter with two or more */
+    size_t like[3], some[3];
     if (!(tissues->b > 0)) {
         ADD(cJSON_AddNullToObject(counts, "tissues"));
         return;
     }
-    for (size_t n = 0; n < tissues->voxels; n++) {
-        const int kind = tissues->kind[n];
-        like[kind]++;
-        some[kind] += found[tissues->voxel[n]] > (kind == HOT_LIKE_GREY);
-    }
+    hot_run_count_tissues(run, like, some);
     cJSON *object = cJSON_AddObjectToObject(counts, "tissues");
     const struct { const char *name; double value; } members[] = {
         {"voxels", (double)tissues->voxels}, {"b", tissues->b},
@@ -289,6 +284,8 @@ static cJSON *make_report(hot_run_state *run)
         cJSON *noise = cJSON_AddObjectToObject(root, "noise");
         ADD(cJSON_AddNumberToObject(noise, "sigma", learned->sigma));
         ADD(cJSON_AddNumberToObject(noise, "snr", learned->snr));
+        if (run->inputs.method->find_in_signals)
+            ADD(cJSON_AddBoolToObject(noise, "from_residuals", learned->signal.from_residuals));
         if (run->inputs.options.denoise)
             ADD(cJSON_AddNumberToObject(noise, "shape_restored", learned->restored));
     }

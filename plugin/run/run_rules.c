@@ -121,6 +121,7 @@ hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *optio
         in->peaks.starts = in->method->starts;
     in->peaks.mask = NULL;
     in->signal.max_fibers = in->peaks.max_fibers;
+    in->signal.keep_cones |= mine->max_cone > 0;
     in->signal.clean_response = in->signal.clean_response || mine->axial_diffusivity > 0;
     return HOT_OK;
 }

@@ -5,8 +5,10 @@
 #include "run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/likeness.h"
 #include "dwi/gather.h"
 
 enum { MAX_SAMPLE = 10000 };
@@ -85,6 +87,45 @@ hot_status hot_run_judge_tissues(hot_run_state *run)
     hot_dwi_destroy(&sample);
     /* a run does not fail because its tissues are unknown (too few directions) */
     return status == HOT_ERROR_MEMORY || status == HOT_ERROR_CANCELLED ? status : HOT_OK;
+}
+
+void hot_run_count_tissues(const hot_run_state *run, size_t like[3], size_t some[3])
+{
+    const hot_run_tissues *tissues = &run->results.tissues;
+    const uint8_t *found = hot_fiber_field_counts(run->results.fibers);
+    memset(like, 0, 3 * sizeof *like);
+    memset(some, 0, 3 * sizeof *some);
+    for (size_t n = 0; n < tissues->voxels; n++) {
+        const int kind = tissues->kind[n];
+        like[kind]++;
+        some[kind] += found[tissues->voxel[n]] > (kind == HOT_LIKE_GREY);
+    }
+}
+
+void hot_run_log_tissues(const hot_run_state *run)
+{
+    size_t like[3], some[3];
+    char text[160] = "";
+    int odd = 0;
+    if (!(run->results.tissues.b > 0))
+        return;
+    hot_run_count_tissues(run, like, some);
+    const struct { int kind; const char *name, *fibers; double max; } kinds[] = {
+        {HOT_LIKE_CSF, "CSF", "a fibre", HOT_MAX_IN_CSF}, {HOT_LIKE_GREY, "grey matter", "two", HOT_MAX_TWO_IN_GREY}};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t all = like[kinds[i].kind];
+        const double share = all ? (double)some[kinds[i].kind] / (double)all : 0;
+        if (all < HOT_MIN_LIKE)
+            continue;
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.0f %% of %zu voxels like %s have %s",
+                 text[0] ? ", " : "", 100 * share, all, kinds[i].name, kinds[i].fibers);
+        odd = odd || share > kinds[i].max;
+    }
+    if (text[0])
+        hot_context_log(run->context, odd ? HOT_LOG_WARNING : HOT_LOG_NOTE,
+                        "%s: no tracts as a rule; use a mask of white matter for tracts and statistics%s", text,
+                        odd ? ". That is more than in good scans: were the data denoised, interpolated or smoothed?"
+                            : "");
 }
 
 void hot_run_tissues_free(hot_context *context, hot_run_tissues *tissues)

@@ -2,6 +2,7 @@
 expected, --min_probability and --max_cone of run and export leave fibres out, fraction_sd has what fractions cannot
 know. And --denoise changes directions alone."""
 import json
+import shutil
 
 import nibabel
 
@@ -13,7 +14,7 @@ OUTPUTS = "peaks,nfibers,probability,cone,fraction_sd,certainty,dec,fa,md,mask"
 
 
 def run(name, *options):
-    done = works("run", "-i", "dwi.nii.gz", "-o", name, "--outputs", OUTPUTS, *options)
+    done = works("run", "-i", "dwi.nii.gz", "-o", name, "--outputs", OUTPUTS + ",fixels", *options)
     load = lambda file: np.asanyarray(nibabel.load(f"{name}/{file}.nii.gz").dataobj)  # noqa: E731
     made = {file: load(file) for file in OUTPUTS.split(",")}
     made["peaks"] = made["peaks"].reshape(made["nfibers"].shape + (-1, 3))
@@ -29,7 +30,7 @@ def kept(whole, keep):
     found = {}
     for name in ("peaks", "cone", "fraction_sd", "certainty"):
         values = whole[name] if name == "peaks" else whole[name][..., None]
-        values = np.where(keep[..., None], values, 0)
+        values = np.where(keep[..., None], values, np.nan if name in ("cone", "fraction_sd") else 0)
         found[name] = np.take_along_axis(values, order[..., None], -2).reshape(whole[name].shape)
     found["nfibers"] = keep.sum(-1)
     return found
@@ -37,6 +38,8 @@ def kept(whole, keep):
 
 whole = run("whole")
 there = np.linalg.norm(whole["peaks"], axis=-1) > 0
+for name in "cone", "fraction_sd":  # 0 would be certain
+    check(np.array_equal(np.isnan(whole[name]), ~there), f"{name} is NaN without a fibre, and only there")
 least = np.cumsum(whole["probability"][..., ::-1].astype(float), -1)[..., ::-1][..., 1:]  # of k fibres or more
 CUTS = {"p": (["--min_probability", .9], there & (least >= .9)),
         "cone": (["--max_cone", 12], there & (whole["cone"] <= 12)),
@@ -47,9 +50,51 @@ for name, (options, keep) in CUTS.items():
     print(f"{name}: {dropped} of {there.sum()} fibres are left out")
     check(20 < dropped < .8 * there.sum(), f"{name}: {dropped} of {there.sum()}")
     for file, values in wanted.items():
-        check(np.array_equal(cut[file], values), f"{name}: {file}")
+        check(np.array_equal(cut[file], values, equal_nan=True), f"{name}: {file}")
     check(np.array_equal(cut["probability"], whole["probability"]), f"{name}: probabilities stay")
     check(any(f"{dropped} fibres are left out" in line for line in cut["log"]), f"{name}: {cut['log']}")
+
+
+def fixels(folder):
+    """The data files of a fixel directory, by the places of its index: [voxel, fibre], NaN without a fibre."""
+    def data(name):
+        text = open(f"{folder}/{name}.mif", "rb").read()
+        head = dict(line.split(": ", 1) for line in text[:text.index(b"END")].decode().splitlines()[1:] if ": " in line)
+        kind = np.dtype({"UInt32LE": "<u4", "Float32LE": "<f4"}[head["datatype"]])
+        return np.frombuffer(text, kind, offset=int(head["file"].split()[1])).reshape(
+            [int(n) for n in head["dim"].split(",")], order="F")
+    index = data("index")
+    found = {}
+    for name in ("certainty", "probability", "cone", "amplitude"):
+        values, found[name] = data(name), np.full(index.shape[:3] + (3,), np.nan, np.float32)
+        check(values.shape == (index[..., 0].sum(), 1, 1), f"{folder}: {name}: {values.shape}")
+        for k in range(3):
+            here = index[..., 0] > k
+            found[name][here, k] = values[index[here][:, 1] + k, 0, 0]
+    return found
+
+
+# Fixels carry what is known of each: in run, where fibres are left out, and in export of the folder.
+works("export", "whole", "-o", "whole_fixels", "--format", "fixels", "--quiet")
+works("export", "whole", "-o", "cone_fixels", "--format", "fixels", "--quiet", *CUTS["cone"][0])
+for folder, of, keep in (("whole/fixels", whole, there), ("whole_fixels", whole, there),
+                         ("cone/fixels", kept(whole, CUTS["cone"][1]), CUTS["cone"][1]),
+                         ("cone_fixels", kept(whole, CUTS["cone"][1]), CUTS["cone"][1])):
+    has, each = np.arange(3) < keep.sum(-1)[..., None], np.argsort(~keep, axis=-1, kind="stable")
+    of = dict(of, probability=np.take_along_axis(least, each, -1), amplitude=np.linalg.norm(of["peaks"], axis=-1))
+    for name, values in fixels(folder).items():
+        check(np.allclose(values, np.where(has, of[name], np.nan), atol=1e-6, equal_nan=True), f"{folder}: {name}")
+check(set(os.listdir("whole/fixels")) == {f"{name}.mif" for name in (
+    "index", "directions", "amplitude", "certainty", "probability", "cone")}, f"{os.listdir('whole/fixels')}")
+works("run", "dwi.nii.gz", "-o", "maxima", "--method", "maxima", "--outputs", "fixels", "--quiet")
+check(set(os.listdir("maxima/fixels")) == {"index.mif", "directions.mif", "amplitude.mif"}, "maxima: no certainty")
+if shutil.which("fixel2voxel"):  # MRtrix reads them as fixel data files of this directory
+    for name, operation in (("cone", "max"), ("probability", "min"), ("certainty", "mean")):
+        done = subprocess.run(["fixel2voxel", "-quiet", "-force", f"whole/fixels/{name}.mif", operation, "m.nii"])
+        check(done.returncode == 0, f"fixel2voxel of {name}")
+        theirs, mine = np.asanyarray(nibabel.load("m.nii").dataobj), fixels("whole/fixels")[name][there.any(-1)]
+        mine = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}[operation](mine, -1)
+        check(np.allclose(theirs[there.any(-1)], mine, atol=1e-4), f"fixel2voxel {operation} of {name}")
 same = run("none", "--min_probability", 0, "--max_cone", 90)
 check(np.array_equal(same["peaks"], whole["peaks"]), "no bound: nothing is left out")
 
@@ -63,8 +108,10 @@ works("run", "dwi.nii.gz", "-o", "plain_run", "--quiet")
 files = set(os.listdir("plain_run"))
 check("certainty.nii.gz" in files and not {"probability.nii.gz", "cone.nii.gz"} & files, f"default: {files}")
 for options, words in ((["whole/peaks.nii.gz", "--max_cone", 15], ("max_cone", "is a file")),
-                       (["plain_run", "--max_cone", 15], ("max_cone", "no cone.nii.gz", "--outputs default,cone")),
-                       (["plain_run", "--min_probability", .5], ("min_probability", "no probability.nii.gz")),
+                       (["plain_run", "--max_cone", 15], ("max_cone", "lacks cone;", "--outputs default,cone")),
+                       (["plain_run", "--min_probability", .5], ("min_probability", "lacks probability;")),
+                       (["plain_run", "--min_probability", .5, "--max_cone", 15],
+                        ("lacks probability,cone;", "--outputs default,probability,cone")),
                        (["whole", "--min_probability", 1.5], ("min_probability", "1.5"))):
     done = hotfiber("export", *options, "-o", "no.vtp")
     check(done.returncode in (1, 2) and not os.path.exists("no.vtp") and all(word in done.stderr for word in words),
@@ -122,7 +169,7 @@ works("phantom", "--layout", "bundles", "--size", "14,14,6", "--snr", 12, "-b", 
       "dwi.nii.gz", "--truth", "truth.nii.gz", "--seed", 22, "--quiet")
 plain, denoised = run("plain"), run("denoised", "--denoise")
 for file in ("nfibers", "probability", "cone", "fraction_sd"):
-    check(np.array_equal(plain[file], denoised[file]), f"--denoise: {file} is the original's")
+    check(np.array_equal(plain[file], denoised[file], equal_nan=True), f"--denoise: {file} is the original's")
 length = [np.linalg.norm(x["peaks"], axis=-1) for x in (plain, denoised)]
 check(np.allclose(*length, atol=1e-6), "--denoise: fractions are the original's")
 truth = np.asanyarray(nibabel.load("truth.nii.gz").dataobj)[..., :3]
@@ -143,10 +190,16 @@ data[:, :6] = mixed + np.random.default_rng(1).normal(0, 10, data[:, :6].shape)
 nibabel.save(nibabel.Nifti1Image(data, image.affine), "mixed.nii.gz")
 np.savetxt("mixed.bval", b[None], "%g")
 np.savetxt("mixed.bvec", bvec, "%.8f")
-works("run", "mixed.nii.gz", "-o", "mixed", "--quiet")
+told = works("run", "mixed.nii.gz", "-o", "mixed").stderr
 tissues = json.load(open("mixed/report.json"))["counts"]["tissues"]
 check(tissues["csf"] > 300 and tissues["csf_with_fibers"] > .9 * tissues["csf"], f"mixed: {tissues}")
 check("That is more than in good scans" in open("mixed/report.html").read(), "mixed: the sentence on the page")
+line = [line for line in told.splitlines() if "voxels like CSF" in line]
+share = f"{100 * tissues['csf_with_fibers'] / tissues['csf']:.0f} % of {tissues['csf']} voxels"
+check(len(line) == 1 and all(words in line[0] for words in (share, "more than in good scans", "mask of white matter")),
+      f"mixed: the line: {told}")
+line = [line["text"] for line in json.load(open("mixed/report.json"))["log"] if "voxels like CSF" in line["text"]]
+check(len(line) == 1, f"mixed: the line in the report: {line}")
 for name, shells, more in (("high", 2500, ()), ("two", "1000,2500", ()), ("tissue", "1000,2500", ("--model", "msmt"))):
     works("phantom", "--layout", "mixture", "--size", "8,8,4", "--snr", 30, "-b", shells, "--directions", 32, "-o",
           f"{name}.nii.gz", "--truth", "t.nii.gz", "--seed", 23, "--quiet")

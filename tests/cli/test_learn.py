@@ -3,6 +3,8 @@ that is damaged, or of other data or options, is refused in one line."""
 import json
 import shutil
 
+import nibabel
+
 from _folders import same
 from cli import *
 
@@ -85,6 +87,32 @@ works("run", "-i", "../dwi.nrrd", "--learned=../piped.json", "-o", "out", "--out
       cwd="elsewhere")
 check(open("elsewhere/out/peaks.nii.gz", "rb").read() == open("signal_whole/peaks.nii.gz", "rb").read(), "the same")
 
+# A region: with the model the fibres in it are those of the whole brain; without, they are learned from it alone, which
+# a warning says.
+whole = nibabel.load("signal_whole/mask.nii.gz")
+region = np.asarray(whole.dataobj).copy()
+region[:, region.shape[1] // 3:] = 0
+nibabel.save(nibabel.Nifti1Image(region, whole.affine), "region.nii.gz")
+nibabel.save(nibabel.Nifti1Image(0 * region, whole.affine), "nowhere.nii.gz")
+peaks = lambda folder: np.asarray(nibabel.load(f"{folder}/peaks.nii.gz").dataobj)  # noqa: E731
+told = works("run", "--learned", "signal.json", "--mask", os.path.abspath("region.nii.gz"), "-o", "region",
+             "--outputs", "peaks,mask")
+check("alone" not in told.stderr, f"learned from the whole brain: {told.stderr}")
+check(np.array_equal(peaks("region"), peaks("signal_whole") * (region > 0)[..., None]) and region.sum() > 50,
+      "fibres of a region as of the whole")
+check(np.array_equal(np.asarray(nibabel.load("region/mask.nii.gz").dataobj), region), "the region is the mask")
+for k in (2, 1):
+    works("run", "--learned", "signal.json", "--mask", "region.nii.gz", "-o", "region_parts", "--part", f"{k}/2",
+          "--quiet", "--outputs", "peaks,mask")
+works("merge", "region_parts", "-o", "region_merged", "--quiet")
+same("region", "region_merged", "a region in parts")
+region[:, 2:] = 0
+nibabel.save(nibabel.Nifti1Image(region, whole.affine), "few_voxels.nii.gz")
+told = works("run", "dwi.nrrd", "--mask", "few_voxels.nii.gz", "-o", "few_voxels", "--outputs", "peaks").stderr
+check(f"the mask has {region.sum()} voxels" in told and "alone" in told and "--learned" in told, f"a region: {told}")
+told = works("run", "dwi.nrrd", "--mask", "given/mask.nii.gz", "-o", "all_voxels", "--outputs", "peaks").stderr
+check("alone" not in told and "response from" in told and "priors from" in told, f"the whole brain: {told}")
+
 open("text.json", "w").write("{")
 open("empty.json", "w").write("{}")
 for key, value in (("mask", {}), ("noise", None), ("signal", {}), ("response", {"from": "estimated"})):
@@ -93,6 +121,7 @@ json.dump(dict(model, signal=dict(model["signal"], volumes=[0, 70])), open("volu
 json.dump(dict(model, mask=dict(model["mask"], runs="5 x")), open("runs.json", "w"))
 for arguments, status, word in (
         (["run", "--learned", "none.json", "-o", "p"], 1, "none.json"),
+        (["run", "--learned", "signal.json", "--mask", "nowhere.nii.gz", "-o", "p"], 1, "empty"),
         (["run", "--learned", "text.json", "-o", "p"], 1, "not JSON"),
         (["run", "--learned", "empty.json", "-i", "dwi.nrrd", "-o", "p"], 1, "hotfiber learn"),
         (["run", "--learned", "no_mask.json", "-o", "p"], 1, "no mask"),
@@ -105,7 +134,6 @@ for arguments, status, word in (
         (["run", "--learned", "signal.json", "-i", "few.nrrd", "-o", "p"], 1, "data is"),
         (["run", "--learned", "signal.json", "--order", 4, "-o", "p"], 1, "order is 4 here and was 6"),
         (["run", "--learned", "signal.json", "--model", "adc", "-o", "p"], 1, "model is"),
-        (["run", "--learned", "signal.json", "--mask", "given/mask.nii.gz", "-o", "p"], 1, "--mask"),
         (["run", "--learned", "signal.json", "--response", "given/response.txt", "-o", "p"], 1, "--response"),
         (["run", "-o", "p", "--learned", "none.json"], 1, "none.json"), (["learn", "-i", "dwi.nrrd"], 2, "-o FILE"),
         (["learn", "-i", "dwi.nrrd", "-o", "dwi.nrrd"], 1, "dwi.nrrd"),

@@ -174,6 +174,19 @@ check(done.returncode == 1 and "WRONG" in last and  # a flip of y is one of x an
       any(all(word in last for word in words) for words in (("x flipped", "-x, y, z"), ("y flipped", "x, -y, z"))),
       "text: " + last)
 
+# A verdict never says "right" of a table that the data do not tell from another.
+for name, samples, alone in (("whole", data, None), ("one slice", data[:, :, :1], False)):
+    nib.save(nib.Nifti1Image(samples, image.affine), "v.nii")
+    arguments = ["v.nii", "--bval", "p.bval", "--bvec", "p.bvec"]
+    last = hot("check", *arguments).stdout.decode().strip().splitlines()[-1]
+    about = json.loads(hot("check", *arguments, "--json").stdout)["gradients"]
+    alike = [table["name"] for table in about["tables"] if not table["given"] and not table["told"]]
+    check(about["verdict"] != "right" or ("table: right" in last) == (not alike), "%s: %s, %s" % (name, last, alike))
+    check(not alike or about["verdict"] != "right" or
+          ("cannot tell which" in last and alike[0] in last and "the other %d are" % (23 - len(alike)) in last),
+          "%s: %s, %s" % (name, last, alike))
+    print(name, about["verdict"], last)
+
 # The same in the words of MRtrix's table, in scanner axes, and of an NRRD's keys, whose axes are not the image's.
 turned = image.affine[:, [2, 1, 0, 3]]  # i runs along z, k along x
 nib.save(nib.Nifti1Image(data.transpose(2, 1, 0, 3), turned), "turned.nii")

@@ -108,6 +108,7 @@ static void test_bad_values(void)
         {"max_fibers", "17", "17"}, {"threshold", "2", "-1 to 1"}, {"threshold", "nan", "nan"},
         {"threshold", "0,5", "0,5"}, {"min_angle", "91", "90"}, {"min_angle", "-2", "-2"},
         {"min_amplitude", "inf", "inf"}, {"min_amplitude", "x", "x"}, {"sigma", "-2", "-1"},
+        {"max_cone", "91", "90"}, {"max_cone", "wide", "wide"}, {"min_probability", "1.5", "1"},
         {"sigma", "1e999", "1e999"}, {"threads", "-1", "-1"}, {"threads", "5000", "1024"},
         {"diffusivities", "0.001", "two numbers"}, {"diffusivities", "0.001,200", "0 to 100"},
         {"diffusivities", "0.0001,0.001", "larger"}, {"diffusivities", "a,b", "a,b"},

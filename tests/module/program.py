@@ -179,6 +179,17 @@ check(done.returncode == 0 and np.array_equal(read_nrrd("p.nrrd")[0], read_nrrd(
 check(done.stderr.count("warning: there is no option --zoom") == 1, f"an unknown flag: {done.stderr}")
 os.remove("p.nrrd")
 
+# Doubtful fibres are left out as by the command.
+works("run", "-i", "dwi.nrrd", "-o", "sure", "--device", "cpu", "--quiet", "--outputs", "peaks")
+everything = open("sure/peaks.nii.gz", "rb").read()
+for options in (["--max_cone", "2"], ["--min_probability", "1"]):
+    done = program("--device", "cpu", *options, "--peaks", "p.nii.gz", "dwi.nrrd")
+    works("run", "-i", "dwi.nrrd", "-o", "sure", "--device", "cpu", *options, "--quiet", "--force", "--outputs",
+          "peaks")
+    check(open("p.nii.gz", "rb").read() == open("sure/peaks.nii.gz", "rb").read() != everything,
+          f"{options}: as the command: {done.stderr}")
+os.remove("p.nii.gz")
+
 done = program("--peaks", "p.nrrd", "--order", "5", "dwi.nrrd")
 check(done.returncode != 0 and done.stderr == "HotFiber: order: '5' is not auto, 2, 4, 6 or 8\n", f"{done.stderr}")
 check(done.stdout == "", done.stdout)

@@ -351,6 +351,8 @@ static void test_signal(hot_context *context)
                   half, length[0], length[1]);
             cones++;
         }
+        for (int f = hot_fiber_field_counts(fibers[0])[n]; f < 3; f++)
+            CHECK(isnan(maps[0].cone[3 * n + f]) && isnan(maps[0].fraction_sd[3 * n + f]), "voxel %d: no fibre", n);
     }
     CHECK(found > .7 * VOXELS && cones > found, "all of the mask: fibres in %d voxels", found);
     CHECK_NEAR(noise, 40, 6, "the voxels' noise: %g on average", noise);

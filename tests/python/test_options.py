@@ -49,8 +49,8 @@ for name, (kind, _) in rows.items():
         check(default is (name == "weights"), f"{name}: {default}")
     elif kind == "FLAG":
         check(default is False, f"{name}: {default}")
-    elif kind == "NUMBER":
+    elif kind == "NUMBER" and name not in ("min_probability", "max_cone"):
         check(default is None, f"{name}: {default}")
-    elif kind == "COUNT" or name in ("order", "samples"):
+    elif kind in ("COUNT", "NUMBER") or name in ("order", "samples"):
         check(default == 0, f"{name}: {default}")
 end()

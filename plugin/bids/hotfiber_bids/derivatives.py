@@ -22,12 +22,12 @@ MAPS = {
                   "of a direction within 15 degrees, a volume per fibre", None, SCALARS),
     "probability": ("hot", "probability", "Probability of 0, 1, 2 and 3 fibres, a volume each", None, SCALARS),
     "amplitude": ("hot", "amplitude", "Amplitude (volume fraction) of each fibre, a volume each", None, SCALARS),
-    "cone": ("hot", "cone", "Half angle of the cone that holds a fibre's direction with 95 %, a volume per fibre",
-             "degree", SCALARS),
+    "cone": ("hot", "cone", "Half angle of the cone that holds a fibre's direction with 95 %, a volume per fibre; "
+             "NaN: no fibre", "degree", SCALARS),
     "cone_axes": ("hot", "coneaxes", "Semi-axes of an elliptic cone that holds a fibre's direction with 95 %, 6 "
                   "volumes per fibre", None, VECTORS),
-    "fraction_sd": ("hot", "fractionsd", "Standard deviation of the volume fractions, a volume per fibre", None,
-                    SCALARS),
+    "fraction_sd": ("hot", "fractionsd", "Standard deviation of the volume fractions, a volume per fibre; NaN: no "
+                    "fibre", None, SCALARS),
     "isotropic": ("hot", "isotropic", "Volume fraction of the isotropic compartment, without free water",
                   None, None),
     "free_water": ("hot", "freewater", "Volume fraction of free water", None, None),

@@ -42,7 +42,7 @@ typedef struct hot_run_options {
     /* learn: a file to write the model of a run with these options to (mask, noise, check of the gradients, responses,
      * priors); nothing else is done, and output is not used. learned: such a file, of the same data and options except
      * mask and response, which it contains: the run, or the part, does not learn, and its results are byte by byte the
-     * same. Refused with other data or options (HOT_ERROR_DATA). */
+     * same. With a mask, fibres are found there instead. Refused with other data or options (HOT_ERROR_DATA). */
     const char *learn, *learned;
     /* 1: the model and finished results are kept in the folder <output>.resume until the output is complete, so that
      * after a kill the same call continues from there. Tensors are fitted again. Refused if the folder is of a run with

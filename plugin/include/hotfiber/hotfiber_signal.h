@@ -41,10 +41,11 @@ typedef struct hot_signal_maps {
     hot_signal_priors population; /* the learned priors */
     int max_fibers;
     float *cone;           /* max_fibers per voxel: half angle, degrees, of the cone about each fibre that holds its
-                              direction with 95 % */
+                              direction with 95 %; NaN where there is no fibre */
     float *cone_axes;      /* 6 max_fibers per voxel: the semi-axes of the ellipse that does, the larger first: vectors
                               across the fibre whose lengths are half angles in degrees */
-    float *fraction_sd;    /* max_fibers per voxel: standard deviation of each fibre's volume fraction */
+    float *fraction_sd;    /* max_fibers per voxel: standard deviation of each fibre's volume fraction; NaN
+                              where there is no fibre */
     float *isotropic, *free_water; /* volume fractions of the isotropic compartment, without free water, and
                               of free water; with the fibres' they add to 1. One shell does not separate the
                               two */

@@ -1,6 +1,6 @@
 /* fixels: MRtrix's fixel directory. index.mif holds each voxel's number of fixels and the index of its first,
- * directions.mif a unit vector in scanner axes for each fixel, amplitude.mif a value. The directory is written under a
- * temporary name and renamed, so that it appears whole. */
+ * directions.mif a unit vector in scanner axes for each fixel, the other files a value each, if it is known. The
+ * directory is written under a temporary name and renamed, so that it appears whole. */
 #define _GNU_SOURCE /* renameat2 */
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +18,9 @@
 #include "io/common/formats.h"
 #include "io/common/temporary.h"
 
-static const char *const names[] = {"index.mif", "directions.mif", "amplitude.mif"};
-enum { INDEX, DIRECTIONS, AMPLITUDE, FILES, PATH_EXTRA = 96, BLOCK = 4096 };
+static const char *const names[] = {"index.mif", "directions.mif", "amplitude.mif", "certainty.mif", "probability.mif",
+                                    "cone.mif"};
+enum { INDEX, DIRECTIONS, AMPLITUDE, CERTAINTY, PROBABILITY, CONE, FILES, PATH_EXTRA = 96, BLOCK = 4096 };
 
 /* ---- Directories ----------------------------------------------------------------------------------------- */
 
@@ -163,6 +164,19 @@ static void put_component(FILE *file, const hot_fiber_field *fibers, int compone
     fwrite(buffer, sizeof *buffer, held, file);
 }
 
+/* A file of values: voxels x max_fibers, or NULL. */
+static const float *values_of(const hot_fiber_field *fibers, int which)
+{
+    return which == CERTAINTY ? fibers->certainty : which == PROBABILITY ? fibers->probability
+           : which == CONE ? fibers->cone : NULL;
+}
+
+static void put_values(FILE *file, const hot_fiber_field *fibers, const float *values)
+{
+    for (size_t voxel = 0; voxel < hot_grid_voxels(&fibers->grid); voxel++)
+        fwrite(values + voxel * (size_t)fibers->max_fibers, sizeof *values, fibers->counts[voxel], file);
+}
+
 typedef struct fixel_file {
     const hot_fiber_field *fibers;
     size_t fixels;
@@ -175,16 +189,19 @@ static hot_status put_file(hot_context *context, FILE *file, const void *what)
     const fixel_file *f = what;
     const hot_fiber_field *fibers = f->fibers;
     const size_t *size = fibers->grid.size;
-    const size_t dims[FILES][4] = {{size[0], size[1], size[2], 2}, {f->fixels, 3, 1}, {f->fixels, 1, 1}};
     const int is_index = f->which == INDEX;
+    const size_t dims[] = {is_index ? size[0] : f->fixels, is_index ? size[1] : f->which == DIRECTIONS ? 3 : 1,
+                           is_index ? size[2] : 1, 2};
     (void)context;
-    put_header(file, &fibers->grid, dims[f->which], is_index ? 4 : 3, is_index ? "UInt32" : "Float32", f->fixels);
+    put_header(file, &fibers->grid, dims, is_index ? 4 : 3, is_index ? "UInt32" : "Float32", f->fixels);
     if (is_index)
         put_index(file, fibers, f->buffer);
     for (int component = 0; f->which == DIRECTIONS && component < 3; component++)
         put_component(file, fibers, component, f->buffer);
     if (f->which == AMPLITUDE)
         put_component(file, fibers, 3, f->buffer);
+    if (values_of(fibers, f->which))
+        put_values(file, fibers, values_of(fibers, f->which));
     return HOT_OK;
 }
 
@@ -224,6 +241,8 @@ hot_status hot_write_fixels(hot_context *context, const hot_fiber_field *fibers,
         goto cleanup;
     }
     for (int which = 0; status == HOT_OK && which < FILES; which++) {
+        if (which > AMPLITUDE && !values_of(fibers, which))
+            continue;
         snprintf(file, capacity, "%s/%s", temporary, names[which]);
         status = hot_output_write(context, file, put_file, &(fixel_file){fibers, fixels, which, buffer});
         if (status != HOT_OK)

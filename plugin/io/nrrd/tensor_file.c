@@ -46,6 +46,9 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_tensor_fi
     snprintf(number, sizeof number, "%zu", field->flagged);
     if (status == HOT_OK)
         status = hot_nrrd_set_key(context, nrrd, "hotfiber_flagged", number);
+    snprintf(number, sizeof number, "%.4g %.4g", field->recovered[0], field->recovered[1]);
+    if (status == HOT_OK && field->judged)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_recovered", number);
     return status == HOT_OK ? hot_nrrd_set_response(context, nrrd, field->response) : status;
 }
 
@@ -124,6 +127,21 @@ static hot_status get_count_key(hot_context *context, const char *path, const Nr
     return status;
 }
 
+/* Shares of simulated voxels whose number of fibres the maxima tell; a text that is none says nothing. */
+static hot_status get_recovered(hot_context *context, const Nrrd *nrrd, hot_tensor_field *field)
+{
+    char *text, *end;
+    const hot_status status = hot_nrrd_find_key(context, nrrd, "hotfiber_recovered", &text);
+    if (!text)
+        return status;
+    const double one = strtod(text, &end), two = strtod(end, NULL);
+    field->judged = one >= 0 && one <= 1 && two >= 0 && two <= 1 && end != text;
+    field->recovered[0] = one, field->recovered[1] = two;
+    hot_context_free(context, text);
+    hot_tensor_field_warn(context, field);
+    return HOT_OK;
+}
+
 static hot_status get_keys(hot_context *context, const char *path, const Nrrd *nrrd, hot_tensor_field *field)
 {
     long order, flagged;
@@ -144,6 +162,8 @@ static hot_status get_keys(hot_context *context, const char *path, const Nrrd *n
     else
         strcpy(field->model, model ? model : "unknown");
     hot_context_free(context, model);
+    if (status == HOT_OK)
+        status = get_recovered(context, nrrd, field);
     if (status == HOT_OK)
         status = hot_nrrd_get_response(context, path, nrrd, &field->response);
     return status;

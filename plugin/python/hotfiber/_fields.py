@@ -433,8 +433,8 @@ class Fibers:
     sigma: the noise's standard deviation; None if it was not estimated.
     cone: (..., n) float32 half angle, degrees, of the cone that contains each fibre's direction with 95 % probability;
         cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
-        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With cones=True, else
-        None.
+        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. cone and fraction_sd
+        are NaN where there is no fibre. With cones=True, else None.
     certainty: (..., n) float32, 0 to 1: the probability of at least so many fibres times that of a direction within 15
         degrees of the true one, by its cone (masks above 400,000 voxels without cones=True: the first alone). Pictures
         and `plot` fade a fibre by it. Of the method signal and folders of its runs, else None.
