@@ -106,7 +106,9 @@ some = (lengths["without"][:, 0] > 0) & (lengths["data"].sum(1) < .999)
 check(some.sum() > 300 and np.abs(lengths["without"] / typical[0] - lengths["data"])[some].max() < 1e-4,
       f"a response without data: {np.abs(lengths['without'] / typical[0] - lengths['data'])[some].max()}")
 check(np.abs(lengths["data"] - lengths["noisy"]).max() > .05, "the noise of the response's voxels is not heeded")
-check(np.allclose(load("without_sd") / typical[0], load("data_sd"), atol=1e-5), "deviations of fractions")
+deviations = load("data_sd")
+check(np.allclose(load("without_sd") / typical[0], deviations, atol=1e-5, equal_nan=True), "deviations of fractions")
+check(np.array_equal(np.isnan(deviations), lengths["data"] == 0), "deviations of absent fibres, or none of others")
 one = ((lengths["mixed_truth"] > 0).sum(1) == 1) & ((lengths["data"] > 0).sum(1) == 1)
 bias = [(lengths[name] - lengths["mixed_truth"])[one].sum(1).mean() for name in ("data", "without")]
 check(abs(bias[0]) < abs(bias[1]) - .02, f"single fibres: {bias}")
