@@ -63,19 +63,23 @@ static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, 
     }
     if (which == CLUSTERED || which == REPEATED || which == DEFICIENT)
         mix(seed, is_complex, n, a);
-    /* One entry of 2, the others far below it: with squares that are denormal, or nothing. */
-    const double faint = which == FAINT ? pow(10, (f64 ? -280 : -30) * check_random(seed)) : 1;
-    if (which == RANDOM || which == GRADED || which == TINY || which == FAINT)
+    if (which == RANDOM || which == GRADED || which == TINY)
         for (size_t c = 0; c < n; c++)
             for (size_t r = c; r < n; r++) {
                 /* entries from 1e-150 to 1e150, in single precision from 1e-18 to 1e18 */
                 double ends = f64 ? 150 : 18, place = n > 1 ? (double)(r + c) / (double)(n - 1) - 1 : 0;
                 a[c * n + r] = random_entry(seed, is_complex) * (which == GRADED ? pow(10, ends * place)
                                                                  : which == TINY ? pow(10, -ends)
-                                                                                 : faint);
+                                                                                 : 1);
             }
-    if (which == FAINT)
-        a[n * n - 1] = 2;
+    /* Beside one entry of 2 a chain whose squares are nothing: diagonal and couplings around the number whose square is
+     * just above the rounding of anything (heev_tiny_limits). */
+    const double faint = f64 ? 1e-140 : 1e-15;
+    for (size_t i = 0; i < n && which == FAINT; i++) {
+        a[i * n + i] = i + 1 < n ? check_random_normal(seed) * faint * pow(10, 6 * check_random(seed) - 3) : 2;
+        if (i + 1 < n)
+            a[i * n + i + 1] = faint * pow(10, 5 * check_random(seed) - 1);
+    }
     for (size_t c = 0; c < n; c++) {
         a[c * n + c] = creal(a[c * n + c]);
         for (size_t r = c + 1; r < n; r++)
@@ -267,6 +271,41 @@ static void check_own(check_run *run, kind which, size_t n)
     free(room);
 }
 
+#if defined(HOT_TESTS_ARITHMETIC)
+/* heev_arithmetic.cc */
+void heev_test_tiny_f32(int is_complex, int n, size_t count, const float *matrices, float *values, float *vectors,
+                        uint8_t *flags);
+void heev_test_tiny_f64(int is_complex, int n, size_t count, const double *matrices, double *values, double *vectors,
+                        uint8_t *flags);
+
+/* The GPU's code for few rows, on the CPU. */
+static void check_arithmetic(check_run *run, kind which, int f64, int is_complex, size_t n)
+{
+    enum { COUNT = 40, MOST = 16 * 16 * COUNT };
+    static double matrices[2 * MOST], vectors[2 * MOST], values[16 * COUNT];
+    static entry a[MOST];
+    uint8_t flags[COUNT];
+    char name[64];
+    snprintf(name, sizeof name, "the GPU's arithmetic, %s %s, %s", f64 ? "double" : "single",
+             is_complex ? "complex" : "real", kind_names[which]);
+    check_case_begin(run, name, n);
+    const size_t bytes = (f64 ? sizeof(double) : sizeof(float)) * (size_t)(1 + is_complex);
+    for (size_t i = 0; i < COUNT; i++) {
+        make(&run->seed, which, f64, is_complex, n, a + i * n * n);
+        pack(f64, is_complex, n, a + i * n * n, (char *)matrices + i * n * n * bytes);
+    }
+    if (f64)
+        heev_test_tiny_f64(is_complex, (int)n, COUNT, matrices, values, vectors, flags);
+    else
+        heev_test_tiny_f32(is_complex, (int)n, COUNT, (float *)matrices, (float *)values, (float *)vectors, flags);
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK_ITEM(run, i, flags[i] == 0, "flag %d", flags[i]);
+        check_pairs(run, i, f64, is_complex, n, n, a + i * n * n, values, vectors, i);
+    }
+    check_case_end(run);
+}
+#endif
+
 static void check_flags(check_run *run, int f64, int is_complex, size_t n, size_t count)
 {
     check_case_begin(run, "NaN and Inf", n);
@@ -426,6 +465,11 @@ static void check(check_run *run)
             check_own(run, (kind)which, 2);
             check_own(run, (kind)which, 37);
             check_own(run, (kind)which, 130);
+#if defined(HOT_TESTS_ARITHMETIC)
+            for (int type = 0; type < 4; type++)
+                for (size_t n = 1; n <= 16; n++)
+                    check_arithmetic(run, (kind)which, type / 2, type % 2, n);
+#endif
         }
     check_arguments(run);
 }
