@@ -2,6 +2,7 @@
  * matrix is copied, judged and scaled before, and its results are scaled back or replaced by NaN. */
 #include "heev_cusolver.h"
 
+#include <cfloat>
 #include <dlfcn.h>
 
 #include "common/arena.h"
@@ -118,14 +119,25 @@ template <typename T> static __device__ int exponent_of(const unsigned long long
     return abs(exponent) > (sizeof(T) == sizeof(double) ? 200 : 20) ? exponent : 0;
 }
 
+/* What a number must exceed beside the largest, or becomes 0: less than the rounding of the largest by as much as that
+ * is less than one. cuSOLVER's reflections of faint columns beside large ones, whose squares are no numbers, are not
+ * orthogonal and end in NaN; LAPACK scales each. */
+template <typename T> static __device__ double faint(const unsigned long long *bits)
+{
+    const double epsilon = sizeof(T) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
+    return __longlong_as_double((long long)*bits) * epsilon * epsilon;
+}
+
 /* A matrix that is not finite becomes zero. */
 template <typename T> static __global__ void prepare(size_t n, int parts, int upper, const unsigned long long *bits,
                                                      T *a)
 {
     const bool finite = is_finite(bits);
     const int exponent = finite ? exponent_of<T>(bits) : 0;
+    const double least = finite ? faint<T>(bits) : 0;
     for (size_t at = blockIdx.x * (size_t)THREADS + threadIdx.x; at < n * n * parts; at += (size_t)THREADS * gridDim.x)
-        a[at] = !finite || !is_read(at, n, parts, upper) ? (T)0 : exponent ? (T)ldexp(a[at], -exponent) : a[at];
+        a[at] = !finite || !is_read(at, n, parts, upper) || fabs((double)a[at]) <= least ? (T)0
+                : exponent ? (T)ldexp(a[at], -exponent) : a[at];
 }
 
 /* vectors: how many numbers of vectors there are; info: cuSOLVER's. */
