@@ -155,6 +155,45 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
     check_case_end(run);
 }
 
+/* A noisy tensor of order 6 for which the scan lists 14 candidates, 11 of them for its three highest maxima, and that
+ * with its axes exchanged and mirrored, as the scan goes through it in another order: all four maxima are found. */
+static void check_many_candidates(check_run *run)
+{
+    static const float tensor[28] = {
+        0.15506056f,    0.0319089331f,  0.0325049646f,   0.0753860399f,  0.0220548473f,    0.0530508235f,
+        -0.00627266569f, 0.00684980117f, -0.00277007744f, 0.0336755216f,  0.0156530477f,    0.000669175177f,
+        0.0375107303f,  5.91797725e-05f, -0.0110485097f, 0.09760499f,    -0.0207609832f,   0.0256690476f,
+        0.00911419f,    0.0267318301f,  0.02302441f,     0.128298342f,   0.120331325f,     0.0777858049f,
+        0.00708182529f, 0.0106966039f,  -0.0435441211f,  0.268164575f};
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    enum { WAYS = 24, TERMS = 28 };
+    if (!check_wanted(run, "many candidates"))
+        return;
+    check_case_begin(run, "many candidates", WAYS);
+    float rows[WAYS * TERMS];
+    for (int way = 0; way < WAYS; way++)
+        for (int s = 0, k = 0; s <= 6; s++)
+            for (int t = 0; t <= s; t++, k++) { /* x^(6-s) y^(s-t) z^t; z is never mirrored, as x and -x are one */
+                const int *to = orders[way / 4], power[3] = {6 - s, s - t, t};
+                const int odd = (way & 1 && power[0] % 2) != (way & 2 && power[1] % 2);
+                int at[3];
+                for (int d = 0; d < 3; d++)
+                    at[to[d]] = power[d];
+                const int sum = at[1] + at[2];
+                rows[way * TERMS + sum * (sum + 1) / 2 + at[2]] = odd ? -tensor[k] : tensor[k];
+            }
+    const float *tensors = check_input(run, rows, sizeof rows);
+    float *directions = check_output(run, (size_t)WAYS * 3 * KEEP * sizeof *directions);
+    uint8_t *found = check_output(run, WAYS);
+    if (check_call(run, hot_directions_f32(run->context, &every, 6, WAYS, tensors, TERMS, NULL, directions, found)))
+        for (size_t i = 0; i < WAYS; i++) {
+            CHECK_ITEM(run, i, found[i] == 4, "%d of 4 maxima", found[i]);
+            CHECK_ITEM(run, i, fabs(form_length(directions + i * 3 * KEEP + 9) - 0.2296) < 1e-3, "the last is %g",
+                       form_length(directions + i * 3 * KEEP + 9));
+        }
+    check_case_end(run);
+}
+
 /* One fibre, aimed anywhere: exactly one direction, the right one. */
 static void check_lines(check_run *run, int order)
 {
@@ -469,6 +508,7 @@ static void check(check_run *run)
     /* Brute force takes most of the time: all noises with the instructions that are used here, one with others. */
     const int all = size > 1000 || run->cuda || strcmp(run->backend + 4, hot_cpu_level_name(hot_cpu_best())) == 0;
     check_refused(run);
+    check_many_candidates(run);
     for (int order = 2; order <= 8; order += 2) {
         check_lines(run, order);
         for (size_t i = 0; i < check_size_count(run); i++)

@@ -21,7 +21,7 @@ namespace {
 
 enum { BLOCK = 128 }; /* threads, and tensors, of a block */
 
-/* Candidates that a tensor can list and refine (noise lists no more; of what does, the highest are taken), and blocks
+/* Candidates that a tensor can list and refine (of those of noise that lists more, scan_shorten drops some), and blocks
  * per multiprocessor that registers must allow. */
 template <int ORDER> struct directions_tuning;
 template <> struct directions_tuning<4> {
@@ -172,28 +172,18 @@ __device__ __forceinline__ int directions_enqueue(const directions_call &call, d
     const unsigned min_kept =
         __float_as_uint(call.threshold * HOT_GRID_LOSS * __uint_as_float(highest & ~SCAN_POINT_BITS)) &
         ~SCAN_POINT_BITS;
-    unsigned kept = 0; /* bits */
-    for (int i = 0; i < listed; i++)
-        kept |= (memory.word[i][t] >= min_kept ? 1u : 0u) << i;
-    while (__popc(kept) > directions_tuning<ORDER>::REFINED) { /* more than can be refined: without the lowest */
-        unsigned least = ~0u;
-        int which = 0;
-        for (int i = 0; i < listed; i++)
-            if ((kept >> i & 1) && memory.word[i][t] < least) {
-                least = memory.word[i][t];
-                which = i;
-            }
-        kept &= ~(1u << which);
-    }
     int n = 0;
+    for (int i = 0; i < listed; i++)
+        if (memory.word[i][t] >= min_kept)
+            memory.word[n++][t] = memory.word[i][t];
+    if (n > directions_tuning<ORDER>::REFINED)
+        n = (int)scan_shorten<directions_layout<ORDER>>(memory.coordinate, &memory.word[0][t], (unsigned)n,
+                                                        directions_tuning<ORDER>::REFINED);
     unsigned in_face[3] = {0, 0, 0};
-    while (kept) {
-        const int i = __ffs((int)kept) - 1;
-        kept &= kept - 1;
-        const unsigned word = memory.word[i][t];
-        const int face = (int)(word & SCAN_POINT_BITS) / (scan_grid<ORDER>::RING * scan_grid<ORDER>::RING);
-        memory.word[n][t] = word;
-        memory.face[n++][t] = (unsigned char)face;
+    for (int i = 0; i < n; i++) {
+        const int face =
+            (int)(memory.word[i][t] & SCAN_POINT_BITS) / (scan_grid<ORDER>::RING * scan_grid<ORDER>::RING);
+        memory.face[i][t] = (unsigned char)face;
         in_face[0] += face == 0;
         in_face[1] += face == 1;
         in_face[2] += face == 2;
