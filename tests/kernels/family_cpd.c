@@ -4,17 +4,18 @@
 #include <hotfiber/lowrank.h>
 
 /* 40 x 50 x 60 of rank 5, from 20 random starts. How many of them alternating least squares leads to the terms is the
- * tensor's own (14 with seed 3): check_textbook compares the count with the textbook's. */
+ * tensor's own (14 with seed 3): check_textbook compares the count with the textbook's. In floats one of 12 is enough;
+ * of 4, one seed of 37 had none. */
 static void check_recovery(check_run *run, int f64, hot_cpd_start start)
 {
     check_case_begin(run, start == HOT_CPD_HOSVD ? "recovery, HOSVD" : "recovery, random", 20);
     const size_t n[3] = {40, 50, 60};
     double *x = malloc(120000 * sizeof *x);
     int recovered = 0;
-    const int trials = f64 && start == HOT_CPD_RANDOM ? 20 : 4;
+    const int trials = start != HOT_CPD_RANDOM ? 4 : f64 ? 20 : 12;
     random_tensor(run, n, 5, 0, x);
     result r = make_result(run, f64, n, 5, x);
-    for (int seed = 1; seed <= trials; seed++) {
+    for (int seed = 1; seed <= trials && (f64 || !recovered); seed++) {
         hot_context *context = seeded(run, (uint64_t)seed, 0);
         const hot_cpd_options options = {.size = sizeof options, .rank = 5, .iterations = 1000, .start = start,
                                          .tolerance = f64 ? 1e-12 : 1e-7};
@@ -22,7 +23,7 @@ static void check_recovery(check_run *run, int f64, hot_cpd_start start)
             recovered += judge(run, &r) <= (f64 ? 1e-6 : 1e-5);
         hot_context_destroy(&context);
     }
-    CHECK_ITEM(run, 0, recovered >= (trials > 4 ? trials / 2 : 1), "%d of %d recovered", recovered, trials);
+    CHECK_ITEM(run, 0, recovered >= (trials == 20 ? 10 : 1), "%d of %d recovered", recovered, trials);
     check_case_end(run);
     free(x);
 }
