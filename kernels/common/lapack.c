@@ -2,6 +2,8 @@
 #include "lapack.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "loaded_library.h"
 
@@ -45,29 +47,60 @@ void hot_lapack_single_end(void)
 
 static hot_lapack functions;
 static int complete;
+static char *offered; /* with the lock */
 
-#ifdef HOT_LAPACK_NAME
-static void load(void)
+/* The functions of a library whose names begin and end so. 0: one is missing. */
+static int find(void *library, const char *prefix, const char *end)
 {
-    void *library = hot_library_load(HOT_LAPACK_NAME, HOT_LAPACK_PATH);
-    if (!library)
-        return;
+    char name[64];
     int found = 1;
-#define FIND(name) found &= hot_library_find(library, #name "_", &functions.name);
+#define FIND(member)                                            \
+    snprintf(name, sizeof name, "%s%s_%s", prefix, #member, end); \
+    found &= hot_library_find(library, name, &functions.member);
     HOT_LAPACK_ALL(FIND)
 #undef FIND
+    if (!found)
+        return 0;
     pthread_mutex_lock(&lock);
-    hot_library_find(library, "openblas_get_parallel", &openblas.get_parallel);
-    hot_library_find(library, "openblas_get_num_threads", &openblas.get_num_threads);
-    hot_library_find(library, "openblas_set_num_threads", &openblas.set_num_threads);
+    const struct { const char *name; void *pointer; } own[] = {
+        {"get_parallel", &openblas.get_parallel}, {"get_num_threads", &openblas.get_num_threads},
+        {"set_num_threads", &openblas.set_num_threads}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        snprintf(name, sizeof name, "%sopenblas_%s%s", prefix, own[i].name, end[0] ? "64_" : "");
+        hot_library_find(library, name, own[i].pointer);
+    }
     if (single_calls > 0)
         make_single();
     pthread_mutex_unlock(&lock);
-    complete = found;
+    return 1;
 }
-#else
-static void load(void) {}
+
+/* NumPy's OpenBLAS: the names of its functions begin with scipy_, and end with 64_ as its integers do. */
+static int load_offered(void)
+{
+    pthread_mutex_lock(&lock);
+    const int can_be = offered && sizeof(hot_lapack_int) == sizeof(int64_t);
+    void *library = can_be ? dlopen(offered, RTLD_NOW | RTLD_LOCAL) : NULL;
+    pthread_mutex_unlock(&lock);
+    return library && (functions.is_wide = find(library, "scipy_", "64_"));
+}
+
+static void load(void)
+{
+    complete = load_offered();
+#ifdef HOT_LAPACK_NAME
+    void *library = complete ? NULL : hot_library_load(HOT_LAPACK_NAME, HOT_LAPACK_PATH);
+    complete |= library && find(library, "", "");
 #endif
+}
+
+void hot_lapack_offer(const char *path)
+{
+    pthread_mutex_lock(&lock);
+    if (!offered && path[0] == '/')
+        offered = strdup(path);
+    pthread_mutex_unlock(&lock);
+}
 
 const hot_lapack *hot_lapack_get(void)
 {

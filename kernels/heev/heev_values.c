@@ -1,19 +1,44 @@
 /* Matrices that are not finite: how they are recognised, and their results. */
 #include "heev.h"
 
+#include <float.h>
 #include <math.h>
+
+/* Whether `count` values are finite: without branches, for vectors. */
+static int finite_f64(size_t count, const double *x)
+{
+    int bad = 0;
+    for (size_t k = 0; k < count; k++)
+        bad |= !(fabs(x[k]) <= DBL_MAX);
+    return !bad;
+}
+
+static int finite_f32(size_t count, const float *x)
+{
+    int bad = 0;
+    for (size_t k = 0; k < count; k++)
+        bad |= !(fabsf(x[k]) <= FLT_MAX);
+    return !bad;
+}
 
 int hot_heev_finite(const hot_heev_args *args, size_t i)
 {
-    const size_t parts = args->is_complex ? 2 : 1;
-    for (size_t column = 0; column < args->n; column++)
-        for (size_t row = column; row < args->n; row++)
-            for (size_t part = 0; part < (row == column ? 1 : parts); part++) {
-                const size_t at = hot_heev_place(args, i, row, column) * parts + part;
-                if (!isfinite(args->f64 ? ((const double *)args->matrices)[at]
-                                        : (double)((const float *)args->matrices)[at]))
-                    return 0;
-            }
+    const size_t n = args->n, parts = args->is_complex ? 2 : 1, matrix = i * n * n;
+    for (size_t line = 0; line < n; line++) { /* numbers of the triangle that follow each other */
+        size_t from = parts * (matrix + line * n + (args->upper ? 0 : line)), count = args->upper ? line + 1 : n - line;
+        const size_t diagonal = parts * (matrix + line * (n + 1)); /* whose imaginary part does not count */
+        count = parts * count - parts;
+        from += args->upper ? 0 : parts;
+        if (args->f64) {
+            const double *a = args->matrices;
+            if (!finite_f64(count, a + from) || !finite_f64(1, a + diagonal))
+                return 0;
+        } else {
+            const float *a = args->matrices;
+            if (!finite_f32(count, a + from) || !finite_f32(1, a + diagonal))
+                return 0;
+        }
+    }
     return 1;
 }
 

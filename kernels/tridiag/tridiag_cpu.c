@@ -218,7 +218,7 @@ static void solve_group(const hot_tridiag_args *args, const hot_tridiag_variant 
 static int solve_lapack(const hot_tridiag_args *args, size_t i, void *workspace)
 {
     enum { MOST = 2000 };
-    int n = (int)args->n, info = 0;
+    hot_lapack_int n = (hot_lapack_int)args->n, info = 0;
     const size_t value = args->f64 ? sizeof(double) : sizeof(float);
     char *out = (char *)args->values + i * args->width * value;
     if (args->n > MOST || args->options.range != HOT_TRIDIAG_ALL || args->options.relative > 0)

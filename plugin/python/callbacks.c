@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/entry.h"
+#include "common/lapack.h"
 
 /* How often the calling thread looks for signals, seconds: taking the interpreter's lock costs some microseconds when
  * it is free, and more when other Python threads compute. */
@@ -106,6 +107,8 @@ void hot_python_begin(hot_python_call *call)
 }
 
 void hot_python_before_fork(void) { hot_team_end(); }
+
+void hot_python_offer_lapack(const char *path) { hot_lapack_offer(path); }
 
 int hot_command_main(int argc, char **argv); /* main of plugin/cli, renamed (CMakeLists.txt) */
 

@@ -35,6 +35,8 @@ HOT_API void hot_python_begin(hot_python_call *call);
 /* Gives back the threads of the calling thread, before a fork: OpenMP's do not exist in the child, which would wait for
  * them for ever. */
 HOT_API void hot_python_before_fork(void);
+/* Names the file of NumPy's OpenBLAS, for eigenvalues: see hot_lapack_offer. */
+HOT_API void hot_python_offer_lapack(const char *path);
 /* The command `hotfiber`. */
 HOT_API int hot_python_command(int argc, char **argv);
 

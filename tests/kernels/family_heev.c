@@ -415,6 +415,10 @@ static void check(check_run *run)
             for (int which = 0; which < KINDS; which += run->cuda ? 1 : 3)
                 check_kind(run, (kind)which, type / 2, type % 2, n, n <= 4 ? 67 : 19, which % 2 ? (n + 1) / 2 : 0,
                            n <= 4);
+    /* on the CPU in lanes because there are eight of them */
+    for (size_t n = 32; n <= 64 && !run->cuda; n += 8)
+        for (int type = 0; type < 4; type++)
+            check_kind(run, (kind)(n / 8 % KINDS), type / 2, type % 2, n + n / 32 % 2, 8 + n / 8 % 3, n / 3, 0);
     for (size_t s = 0; s < sizeof large / sizeof large[0] && full; s++) {
         check_kind(run, RANDOM, 1, 1, large[s], large[s] < 130 ? 3 : 1, 0, 0);
         if (large[s] < 512 || run->cuda)

@@ -77,7 +77,8 @@ static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], c
                 size_t ldb, void *c, size_t ldc)
 {
     const hot_lapack *lapack = hot_lapack_get();
-    const int m = (int)size[0], n = (int)size[1], k = (int)size[2], la = (int)lda, lb = (int)ldb, lc = (int)ldc;
+    const hot_lapack_int m = (hot_lapack_int)size[0], n = (hot_lapack_int)size[1], k = (hot_lapack_int)size[2];
+    const hot_lapack_int la = (hot_lapack_int)lda, lb = (hot_lapack_int)ldb, lc = (hot_lapack_int)ldc;
     if (!lapack || size[0] > INT_MAX || size[1] > INT_MAX || size[2] > INT_MAX ||
         lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)
         return 0;

@@ -14,7 +14,7 @@
 /* Doubles of workspace for LAPACK's divide and conquer, or for our own code. */
 static size_t workspace_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
 
-size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
+size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 6 * n + 8) * sizeof(double); }
 
 /* 0: failed, or there is no LAPACK. */
 static int by_lapack(int f64, int is_complex, size_t size, int vectors, void *a, void *w,
@@ -22,8 +22,9 @@ static int by_lapack(int f64, int is_complex, size_t size, int vectors, void *a,
 {
     const hot_lapack *lapack = hot_lapack_get();
     const char *args = vectors ? "V" : "N";
-    const int n = (int)size, lwork = 2 * n * n + 6 * n + 2, lreal = 2 * n * n + 5 * n + 2, lint = 5 * n + 3;
-    int info = 0, *integers = (int *)(void *)(workspace + workspace_doubles(size));
+    const hot_lapack_int n = (hot_lapack_int)size, lwork = 2 * n * n + 6 * n + 2, lreal = 2 * n * n + 5 * n + 2;
+    const hot_lapack_int lint = 5 * n + 3;
+    hot_lapack_int info = 0, *integers = (hot_lapack_int *)(void *)(workspace + workspace_doubles(size));
     double *more = workspace + 4 * size * size + 12 * size + 8; /* behind the complex work */
     if (!lapack)
         return 0;
@@ -71,23 +72,41 @@ static int own(const hot_context *context, int f64, int is_complex, size_t n, in
     return 1;
 }
 
+/* The lower triangle of matrix i, of which that one is read. */
+static void copy_lower(const hot_heev_args *args, size_t i, char *a)
+{
+    const size_t n = args->n, real = args->f64 ? sizeof(double) : sizeof(float);
+    const size_t number = (args->is_complex ? 2 : 1) * real;
+    const char *from = (const char *)args->matrices + i * n * n * number;
+    for (size_t column = 0; column < n; column++) {
+        const size_t diagonal = column * (n + 1) * number;
+        memcpy(a + diagonal, from + diagonal, (n - column) * number);
+        if (args->is_complex)
+            memset(a + diagonal + real, 0, real);
+    }
+}
+
 /* The lower triangle of matrix i. The imaginary part of the diagonal is not the caller's word; LAPACK lets it through
  * where it scales. */
 static void take(const hot_heev_args *args, size_t i, void *a)
 {
     const size_t n = args->n, parts = args->is_complex ? 2 : 1;
+    if (!args->upper) {
+        copy_lower(args, i, a);
+        return;
+    }
     for (size_t column = 0; column < n; column++)
         for (size_t row = column; row < n; row++)
             for (size_t part = 0; part < parts; part++) {
                 const size_t from = hot_heev_place(args, i, row, column) * parts + part;
                 const size_t to = (column * n + row) * parts + part;
-                const int zero = part && row == column, turned = part && args->upper;
+                const int zero = part && row == column;
                 if (args->f64) {
                     const double number = zero ? 0 : ((const double *)args->matrices)[from];
-                    ((double *)a)[to] = turned ? -number : number;
+                    ((double *)a)[to] = part ? -number : number;
                 } else {
                     const float number = zero ? 0 : ((const float *)args->matrices)[from];
-                    ((float *)a)[to] = turned ? -number : number;
+                    ((float *)a)[to] = part ? -number : number;
                 }
             }
 }

@@ -8,23 +8,24 @@
 typedef struct OF(divide) {
     const hot_context *context;
     const hot_lapack *lapack;
-    int n, threads;
+    hot_lapack_int n;
+    int threads;
     REAL *d, *e, *q;                /* d becomes the eigenvalues; q (n x n): the vectors */
     REAL *kept;                     /* n x n: the vectors of the halves that a merge has not deflated */
     REAL *z, *poles, *weights, *s;  /* n each: of one merge */
     REAL *columns;                  /* threads x DIVIDE_COLUMNS x n */
     int *order;                     /* n: which of d and the columns of q are the first, second ... from 1 on */
-    int *indices[4];                /* n each */
+    int *indices[5];                /* 2 n each: LAPACK's, narrowed where they are read */
 } OF(divide);
 
 /* The roots of the secular equation: column j of q becomes poles - root, d[j] the root. */
-static int OF(divide_roots)(const OF(divide) *self, int k, REAL rho, REAL *d, REAL *q)
+static int OF(divide_roots)(const OF(divide) *self, hot_lapack_int k, REAL rho, REAL *d, REAL *q)
 {
     int failed = 0;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(hot_team(k >= DIVIDE_SHARED ? self->threads : 1)) \
     reduction(| : failed)
-    for (int j = 1; j <= k; j++) {
-        int info = 0;
+    for (hot_lapack_int j = 1; j <= k; j++) {
+        hot_lapack_int info = 0;
         if (hot_context_cancelled(self->context))
             continue;
         self->lapack->LAED4(&k, &j, self->poles, self->weights, q + (size_t)(j - 1) * (size_t)self->n, &rho,
@@ -78,8 +79,9 @@ static void OF(divide_expand)(const OF(divide) *self, int k, int begin, int end,
 }
 
 /* rows x columns of q = kept (rows x inner) times coefficients (inner rows, k apart). */
-static void OF(divide_multiply)(const OF(divide) *self, int rows, int columns, int inner, int k, const REAL *kept,
-                                const REAL *coefficients, REAL *q)
+static void OF(divide_multiply)(const OF(divide) *self, hot_lapack_int rows, hot_lapack_int columns,
+                                hot_lapack_int inner, hot_lapack_int k, const REAL *kept, const REAL *coefficients,
+                                REAL *q)
 {
     const REAL one = 1, zero = 0;
     if (inner > 0) {
@@ -88,7 +90,7 @@ static void OF(divide_multiply)(const OF(divide) *self, int rows, int columns, i
         hot_lapack_leave();
         return;
     }
-    for (int j = 0; j < columns; j++)
+    for (hot_lapack_int j = 0; j < columns; j++)
         memset(q + (size_t)j * (size_t)self->n, 0, (size_t)rows * sizeof *q);
 }
 
@@ -114,16 +116,22 @@ static int OF(divide_merge)(const OF(divide) *self, int begin, int n, int upper,
 {
     const size_t ld = (size_t)self->n;
     REAL *d = self->d + begin, *q = self->q + (size_t)begin * (ld + 1);
-    int *order = self->order + begin, *const *at = self->indices, k = 0, info = 0;
-    const int forwards = 1, backwards = -1;
+    int *order = self->order + begin, *const *at = self->indices;
+    void *const integers[] = {at[0], at[1], at[2], at[3], at[4]};
+    hot_lapack_int k = 0, info = 0;
+    const hot_lapack_int size = n, first = upper, forwards = 1, backwards = -1;
     for (int i = 0; i < n; i++)
         self->z[i] = q[(size_t)i * ld + (size_t)(i < upper ? upper - 1 : upper)];
+    memcpy(at[4], order, (size_t)n * sizeof *order);
+    hot_lapack_widen(self->lapack, (size_t)n, at[4]);
     hot_lapack_enter();
-    self->lapack->LAED2(&k, &n, &upper, d, q, &self->n, order, &rho, self->z, self->poles, self->weights, self->kept,
-                        at[0], at[1], at[2], at[3], &info);
+    self->lapack->LAED2(&k, &size, &first, d, q, &self->n, integers[4], &rho, self->z, self->poles, self->weights,
+                        self->kept, integers[0], integers[1], integers[2], integers[3], &info);
     hot_lapack_leave();
     if (info != 0)
         return 0;
+    hot_lapack_narrow(self->lapack, (size_t)n, at[1]);
+    hot_lapack_narrow(self->lapack, 4, at[3]);
     for (int i = 0; i < n && k == 0; i++)
         order[i] = i + 1;
     if (k == 0)
@@ -131,10 +139,12 @@ static int OF(divide_merge)(const OF(divide) *self, int begin, int n, int upper,
     if (!OF(divide_roots)(self, k, rho, d, q))
         return 0;
     if (k > 2)
-        OF(divide_refine)(self, k, q);
-    OF(divide_vectors)(self, n, upper, k, q);
-    const int deflated = n - k; /* in descending order, but for rounding */
-    self->lapack->LAMRG(&k, &deflated, d, &forwards, &backwards, order);
+        OF(divide_refine)(self, (int)k, q);
+    OF(divide_vectors)(self, n, upper, (int)k, q);
+    const hot_lapack_int deflated = n - k; /* in descending order, but for rounding */
+    self->lapack->LAMRG(&k, &deflated, d, &forwards, &backwards, integers[4]);
+    hot_lapack_narrow(self->lapack, (size_t)n, at[4]);
+    memcpy(order, at[4], (size_t)n * sizeof *order);
     for (int i = 1; i < n; i++) {
         const int moved = order[i];
         int to = i;
@@ -150,20 +160,20 @@ static int OF(divide_solve)(const OF(divide) *self, int begin, int n)
 {
     REAL *d = self->d + begin, *e = self->e + begin;
     const int half = n / 2;
-    int info = 0;
+    hot_lapack_int size = n, info = 0;
     if (hot_context_cancelled(self->context))
         return 1;
     if (n <= DIVIDE_WHOLE) {
         hot_lapack_enter();
-        self->lapack->STEQR("I", &n, d, e, self->q + (size_t)begin * ((size_t)self->n + 1), &self->n, self->z, &info);
+        self->lapack->STEQR("I", &size, d, e, self->q + (size_t)begin * ((size_t)self->n + 1), &self->n, self->z, &info);
         hot_lapack_leave();
         for (int i = 0; i < n; i++)
             self->order[begin + i] = i + 1;
         return info == 0;
     }
-    const REAL coupling = e[half - 1], size = coupling < 0 ? -coupling : coupling;
-    d[half - 1] -= size;
-    d[half] -= size;
+    const REAL coupling = e[half - 1], cut = coupling < 0 ? -coupling : coupling;
+    d[half - 1] -= cut;
+    d[half] -= cut;
     return OF(divide_solve)(self, begin, half) && OF(divide_solve)(self, begin + half, n - half) &&
            (hot_context_cancelled(self->context) || OF(divide_merge)(self, begin, n, half, coupling));
 }

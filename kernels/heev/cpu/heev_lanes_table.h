@@ -8,7 +8,7 @@ enum {
     HEEV_LANES_MAX = 16,
     HEEV_LANES_ROWS = 31,      /* up to so many always: even one matrix alone is faster than by LAPACK */
     HEEV_LANES_MANY_ROWS = 64, /* up to so many where there are enough matrices to fill the lanes */
-    HEEV_LANES_MANY = 32
+    HEEV_LANES_MANY = 8
 };
 
 typedef void hot_heev_lanes_fn(const hot_heev_args *args, size_t first, void *memory, uint8_t *failed);

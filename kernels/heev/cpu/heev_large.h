@@ -5,11 +5,11 @@
 static int KIND(reduce)(const heev_large *self, REAL *a, REAL *d, REAL *e, REAL *tau, REAL *work)
 {
     const size_t size = self->n;
-    const int n = (int)size;
+    const hot_lapack_int n = (hot_lapack_int)size;
     const REAL minus[2] = {-1, 0}, one = 1;
-    int info = 0, done = 0;
+    hot_lapack_int info = 0, done = 0;
     while (n - done > LARGE_LAST) {
-        const int rows = n - done, width = panel_width((size_t)rows, PARTS * sizeof *a), rest = rows - width;
+        const hot_lapack_int rows = n - done, width = panel_width((size_t)rows, PARTS * sizeof *a), rest = rows - width;
         REAL *corner = a + PARTS * (size_t)done * (size + 1);
         if (hot_context_cancelled(self->context))
             return -1;
@@ -19,7 +19,7 @@ static int KIND(reduce)(const heev_large *self, REAL *a, REAL *d, REAL *e, REAL 
             self->lapack->RANK2K("L", "N", &rest, &width, minus, corner + PARTS * width, &n, work + PARTS * width, &n,
                                  &one, corner + PARTS * (size_t)width * (size + 1), &n);
         hot_lapack_leave();
-        for (int j = 0; j < width; j++) {
+        for (hot_lapack_int j = 0; j < width; j++) {
             REAL *diagonal = corner + PARTS * (size_t)j * (size + 1);
             diagonal[PARTS] = e[done + j];
             if (PARTS > 1)
@@ -28,7 +28,7 @@ static int KIND(reduce)(const heev_large *self, REAL *a, REAL *d, REAL *e, REAL 
         }
         done += width;
     }
-    const int rows = n - done;
+    const hot_lapack_int rows = n - done;
     hot_lapack_enter();
     self->lapack->TD2("L", &rows, a + PARTS * (size_t)done * (size + 1), &n, d + done, e + done, tau + PARTS * done,
                       &info);
@@ -52,16 +52,17 @@ static void KIND(convert)(const heev_large *self, const REAL *q, const int *orde
 static int KIND(transform)(const heev_large *self, const REAL *a, const REAL *tau, REAL *vectors, REAL *t, REAL *work)
 {
     const size_t size = self->n;
-    const int n = (int)size, all = n - 1, columns = (int)self->kept, ld = LARGE_REFLECTORS;
-    for (int first = (all - 1) / LARGE_REFLECTORS * LARGE_REFLECTORS; first >= 0; first -= LARGE_REFLECTORS) {
-        const int count = all - first < LARGE_REFLECTORS ? all - first : LARGE_REFLECTORS, rows = all - first;
+    const hot_lapack_int n = (hot_lapack_int)size, all = n - 1, columns = (hot_lapack_int)self->kept;
+    const hot_lapack_int ld = LARGE_REFLECTORS;
+    for (hot_lapack_int first = (all - 1) / LARGE_REFLECTORS * LARGE_REFLECTORS; first >= 0; first -= LARGE_REFLECTORS) {
+        const hot_lapack_int count = all - first < LARGE_REFLECTORS ? all - first : LARGE_REFLECTORS, rows = all - first;
         const REAL *panel = a + PARTS * ((size_t)first * size + (size_t)first + 1);
         hot_lapack_enter();
         self->lapack->LARFT("F", "C", &rows, &count, panel, &n, tau + PARTS * first, t, &ld);
         hot_lapack_leave();
 #pragma omp parallel for schedule(dynamic) num_threads(hot_team(self->threads))
-        for (int begin = 0; begin < columns; begin += LARGE_COLUMNS) {
-            const int width = columns - begin < LARGE_COLUMNS ? columns - begin : LARGE_COLUMNS;
+        for (hot_lapack_int begin = 0; begin < columns; begin += LARGE_COLUMNS) {
+            const hot_lapack_int width = columns - begin < LARGE_COLUMNS ? columns - begin : LARGE_COLUMNS;
             REAL *mine = work + PARTS * (size_t)omp_get_thread_num() * LARGE_COLUMNS * LARGE_REFLECTORS;
             if (hot_context_cancelled(self->context))
                 continue;
@@ -101,19 +102,19 @@ static int KIND(solve)(const heev_large *self, hot_arena *arena, void *matrix, v
     REAL *tau = hot_arena_alloc(arena, PARTS * n * sizeof(REAL)), *e = hot_arena_alloc(arena, n * sizeof(REAL));
     REAL *t = hot_arena_alloc(arena, PARTS * LARGE_REFLECTORS * LARGE_REFLECTORS * sizeof(REAL));
     REAL *block = hot_arena_alloc(arena, threads * PARTS * LARGE_REFLECTORS * LARGE_COLUMNS * sizeof(REAL));
-    OF(divide) divide = {self->context, self->lapack, (int)n, self->threads, .d = values, .e = e};
+    OF(divide) divide = {self->context, self->lapack, (hot_lapack_int)n, self->threads, .d = values, .e = e};
     divide.q = hot_arena_alloc(arena, square * sizeof(REAL));
     divide.kept = hot_arena_alloc(arena, square * sizeof(REAL));
     divide.columns = hot_arena_alloc(arena, threads * DIVIDE_COLUMNS * n * sizeof(REAL));
     REAL **rows[] = {&divide.z, &divide.poles, &divide.weights, &divide.s};
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++)
         *rows[k] = hot_arena_alloc(arena, n * sizeof(REAL));
-        divide.indices[k] = hot_arena_alloc(arena, n * sizeof(int));
-    }
+    for (int k = 0; k < 5; k++)
+        divide.indices[k] = hot_arena_alloc(arena, n * sizeof(int64_t));
     divide.order = hot_arena_alloc(arena, n * sizeof(int));
     if (!arena->base)
         return 1;
-    int info = 0;
+    hot_lapack_int info = 0;
     const int reduced = KIND(reduce)(self, matrix, values, e, tau, work);
     if (reduced != 1 || vectors)
         return reduced != 1 ? reduced : KIND(pairs)(self, &divide, matrix, tau, t, block, vectors);

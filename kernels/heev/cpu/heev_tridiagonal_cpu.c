@@ -17,7 +17,7 @@ enum {
     MAX_WHOLE = 1 << 15, /* rows: LAPACK's workspace is counted in an int */
 };
 
-size_t hot_tridiagonal_workspace(size_t n) { return n * n + 8 * n + 8; }
+size_t hot_tridiagonal_workspace(size_t n) { return n * n + 10 * n + 8; }
 
 /* Implicit QL; the vectors are put in order by exchanging columns. memory: 3 n. */
 static int by_ql(size_t n, double *d, double *e, double *z, double *memory)
@@ -46,8 +46,8 @@ int hot_tridiagonal_all(int with_lapack, size_t n, double *d, double *e, double 
     const hot_lapack *lapack = with_lapack ? hot_lapack_get() : NULL;
     if (!lapack)
         return by_ql(n, d, e, z, memory);
-    const int size = (int)n, lwork = (int)(n * n + 4 * n + 1), liwork = 5 * size + 3;
-    int info = 0, *integers = (int *)(void *)(memory + n * n + 4 * n + 4);
+    const hot_lapack_int size = (hot_lapack_int)n, lwork = (hot_lapack_int)(n * n + 4 * n + 1), liwork = 5 * size + 3;
+    hot_lapack_int info = 0, *integers = (hot_lapack_int *)(void *)(memory + n * n + 4 * n + 4);
     hot_lapack_enter();
     lapack->dstedc("I", &size, d, e, z, &size, memory, &lwork, integers, &liwork, &info);
     hot_lapack_leave();

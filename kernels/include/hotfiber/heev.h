@@ -41,7 +41,7 @@ typedef struct hot_heev_options {
  * Else about three matrices (two if they are complex) for each that is being solved: as many as there are threads, or,
  * of fewer matrices, one after the other by all threads.
  * Method: Householder reduction to real tridiagonal form. On the CPU implicit QL with a matrix in each lane of a vector
- * for n up to 31, and up to 64 for 32 matrices or more; else LAPACK (zheevd, dsyevd ...; from n = 512 on divide and
+ * for n up to 31, and up to 64 for 8 matrices or more; else LAPACK (zheevd, dsyevd ...; from n = 512 on divide and
  * conquer by pieces of it), or implicit QL in builds without LAPACK. On the GPU implicit QL by a few threads per matrix
  * for n up to 16, in the precision that is given; beyond that multisection and twisted factorisations (Dhillon, Parlett
  * 2004), in double precision; for n above 1,024 cuSOLVER (Xsyevd), one matrix after the other in the precision that is

@@ -8,6 +8,8 @@ import logging
 import os
 import warnings
 
+import numpy as np
+
 from . import _declarations as c
 from ._arrays import count
 from ._gpu import There
@@ -70,6 +72,9 @@ class _Library:
 
 
 lib = _Library()
+for _path in glob.glob(os.path.join(glob.escape(os.path.dirname(os.path.dirname(np.__file__))), "numpy.libs",
+                                    "libscipy_openblas64_*")):
+    lib.hot_python_offer_lapack(os.fsencode(_path))
 
 
 def _addresses():
