@@ -20,11 +20,11 @@ __attribute__((weak)) void openblas_set_num_threads(int threads);
     static void NAME(int mode, int n, int rank, const TYPE *x, TYPE *const factor[3], TYPE *sums, TYPE *out)           \
     {                                                                                                                  \
         const TYPE one = 1, zero = 0;                                                                                  \
-        const int rows = n * n;                                                                                        \
+        const hot_lapack_int side = n, rows = n * n, columns = rank;                                                   \
         if (mode == 3)                                                                                                 \
-            GEMM("T", "N", &rows, &rank, &n, &one, x, &n, factor[0], &n, &zero, sums, &rows);                          \
+            GEMM("T", "N", &rows, &columns, &side, &one, x, &side, factor[0], &side, &zero, sums, &rows);              \
         else                                                                                                           \
-            GEMM("N", "N", &rows, &rank, &n, &one, x, &rows, factor[2], &n, &zero, sums, &rows);                       \
+            GEMM("N", "N", &rows, &columns, &side, &one, x, &rows, factor[2], &side, &zero, sums, &rows);              \
         const TYPE *other = factor[mode == 2 ? 0 : 1];                                                                 \
         memset(out, 0, (size_t)n * (size_t)rank * sizeof *out);                                                        \
         for (int r = 0; r < rank; r++)                                                                                 \

@@ -23,7 +23,7 @@ HOT_API void hot_lapack_single_end(void);
 HOT_API void hot_lapack_enter(void);
 HOT_API void hot_lapack_leave(void);
 
-/* An integer that a function of LAPACK is given by its address, or gives back. NumPy's OpenBLAS has 64 bits, most others
+/* An integer that a function of LAPACK takes by its address, or returns. NumPy's OpenBLAS has 64 bits, most others
  * 32: where the low half comes first, both find what they expect in one of 64 bits that was 0 or holds a number of 32.
  * Arrays are converted: see hot_lapack_widen. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -248,8 +248,8 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
                 CHECK_ITEM(run, i, one >= 0, "amount %zu: %g", t, one);
             }
             /* If nearly all inequalities hold as equations, as in noise, the last steps' matrices are singular to
-             * rounding: the residual is then larger (40 seeds: at most 3.4e-4). The comparison above shows that the result is right all the same.
-             * Among fibres that is one voxel of thousands. */
+             * rounding: the residual is then larger (40 seeds: at most 3.4e-4). The comparison above shows that the
+             * result is right all the same. Among fibres that is one voxel of thousands. */
             open += i % 3 && !(residual[i] <= 1e-6f);
             CHECK_ITEM(run, i, residual[i] >= 0 && residual[i] <= (i % 3 ? 1e-5f : 1e-3f), "residual %g",
                        (double)residual[i]);

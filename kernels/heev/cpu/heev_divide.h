@@ -165,7 +165,8 @@ static int OF(divide_solve)(const OF(divide) *self, int begin, int n)
         return 1;
     if (n <= DIVIDE_WHOLE) {
         hot_lapack_enter();
-        self->lapack->STEQR("I", &size, d, e, self->q + (size_t)begin * ((size_t)self->n + 1), &self->n, self->z, &info);
+        self->lapack->STEQR("I", &size, d, e, self->q + (size_t)begin * ((size_t)self->n + 1), &self->n, self->z,
+                            &info);
         hot_lapack_leave();
         for (int i = 0; i < n; i++)
             self->order[begin + i] = i + 1;

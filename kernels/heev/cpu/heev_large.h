@@ -54,8 +54,9 @@ static int KIND(transform)(const heev_large *self, const REAL *a, const REAL *ta
     const size_t size = self->n;
     const hot_lapack_int n = (hot_lapack_int)size, all = n - 1, columns = (hot_lapack_int)self->kept;
     const hot_lapack_int ld = LARGE_REFLECTORS;
-    for (hot_lapack_int first = (all - 1) / LARGE_REFLECTORS * LARGE_REFLECTORS; first >= 0; first -= LARGE_REFLECTORS) {
-        const hot_lapack_int count = all - first < LARGE_REFLECTORS ? all - first : LARGE_REFLECTORS, rows = all - first;
+    const hot_lapack_int panel = LARGE_REFLECTORS;
+    for (hot_lapack_int first = (all - 1) / panel * panel; first >= 0; first -= panel) {
+        const hot_lapack_int rows = all - first, count = rows < panel ? rows : panel;
         const REAL *panel = a + PARTS * ((size_t)first * size + (size_t)first + 1);
         hot_lapack_enter();
         self->lapack->LARFT("F", "C", &rows, &count, panel, &n, tau + PARTS * first, t, &ld);

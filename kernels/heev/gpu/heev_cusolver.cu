@@ -119,9 +119,9 @@ template <typename T> static __device__ int exponent_of(const unsigned long long
     return abs(exponent) > (sizeof(T) == sizeof(double) ? 200 : 20) ? exponent : 0;
 }
 
-/* What a number must exceed beside the largest, or becomes 0: less than the rounding of the largest by as much as that
- * is less than one. cuSOLVER's reflections of faint columns beside large ones, whose squares are no numbers, are not
- * orthogonal and end in NaN; LAPACK scales each. */
+/* Numbers up to this become 0: it is to the rounding of the largest as that rounding is to the largest. cuSOLVER's
+ * reflections of columns so faint that their squares underflow are not orthogonal and end in NaN; LAPACK scales
+ * each. */
 template <typename T> static __device__ double faint(const unsigned long long *bits)
 {
     const double epsilon = sizeof(T) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
@@ -155,7 +155,7 @@ template <typename T> static __global__ void finish(size_t n, size_t vectors, co
         v[at] = (T)NAN;
 }
 
-/* cuSOLVER's values of clusters may descend by what they are rounded: each becomes the largest so far. One warp. */
+/* cuSOLVER's values of clusters may descend by rounding: each becomes the largest so far. One warp. */
 template <typename T> static __global__ void ascend(size_t n, T *w)
 {
     T before = w[0];

@@ -19,7 +19,7 @@ template <typename T> struct places_of {
 
 enum { NO_START = -1, PARTIAL = 2 }; /* PARTIAL: of a tile's sums, the squares and the trace */
 
-/* What a thread block shares besides the unfolded tensor. */
+/* Shared by a thread block, besides the unfolded tensor. */
 template <typename T> struct block_state {
     T *x;      /* padded dimension x places */
     T *sums;   /* tiles x (2 block + PARTIAL) x places: block_tile_sums */

@@ -158,7 +158,7 @@ template <typename T> hot_status launch_any(hot_context *context, const forms_ch
     return chunk.table.tile == 4 ? launch<T, 4, 1>(context, chunk, stream) : launch<T, 16, 1>(context, chunk, stream);
 }
 
-/* What the launches on a GPU share. */
+/* Shared by the launches on a GPU. */
 struct forms_device {
     hot_forms_table table; /* with arrays on the device */
     void *place, *weight, *prefix, *part, *x;
