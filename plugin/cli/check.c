@@ -29,17 +29,23 @@ const cli_command cli_check_command = {
 
 enum { SHOWN = 4 };
 
-static const char *const verdicts[] = {"cannot tell", "right", "wrong"};
 static const char *const axis_names[] = {
     [HOT_CHECK_IN_BVEC] = "rows of the bvec", [HOT_CHECK_IN_TABLE] = "columns of the gradient table",
     [HOT_CHECK_IN_NRRD] = "DWMRI_gradient keys", [HOT_CHECK_IN_A_BVEC] = "rows of a bvec"};
 
-/* The verdict on a table that no other beats: one sentence, with the tables that these data do not separate from it. */
-static void show_likeliest(const hot_check_gradients *check)
+/* How many tables these data do not separate from the one given. */
+static int count_alike(const hot_check_gradients *check)
 {
     int alike = 0;
     for (int n = 0; n < HOT_CHECK_TABLES; n++)
         alike += n != check->given && !check->table[n].told;
+    return alike;
+}
+
+/* The verdict on a table that no other beats: one sentence, with the tables that these data do not separate from it. */
+static void show_likeliest(const hot_check_gradients *check)
+{
+    const int alike = count_alike(check);
     if (!alike) {
         printf("gradient table: right: the most likely of %d, in %zu voxels\n", HOT_CHECK_TABLES, check->voxels);
         return;
@@ -159,6 +165,15 @@ static void add_rows(cJSON *root, const hot_check_rows *rows, size_t volumes)
         cJSON_AddItemToArray(list, cJSON_CreateNumber(rows->row[v]));
 }
 
+static const char *verdict_of(const hot_check_gradients *check, const hot_check_rows *rows)
+{
+    return rows_are_wrong(rows)                 ? "none"
+        : check->verdict == HOT_CHECK_WRONG     ? "wrong"
+        : check->verdict != HOT_CHECK_LIKELIEST ? "cannot tell"
+        : count_alike(check)                    ? "possible"
+                                                : "right";
+}
+
 static hot_status show_json(hot_context *context, const char *source, const hot_check_gradients *check,
                             const hot_check_rows *rows, size_t volumes, const hot_check_findings *findings)
 {
@@ -169,7 +184,7 @@ static hot_status show_json(hot_context *context, const char *source, const hot_
     cJSON_AddStringToObject(root, "file", source);
     add_rows(root, rows, volumes);
     cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
-    cJSON_AddStringToObject(gradients, "verdict", rows_are_wrong(rows) ? "none" : verdicts[check->verdict]);
+    cJSON_AddStringToObject(gradients, "verdict", verdict_of(check, rows));
     cJSON_AddStringToObject(gradients, "reason", check->reason);
     cJSON_AddStringToObject(gradients, "likeliest", check->table[0].name);
     cJSON_AddStringToObject(gradients, "axes", axis_names[check->axes]);
