@@ -125,13 +125,14 @@ static hot_status start(hot_view *view)
         make_window(view, &view->window);
     } else if (!start_thread(view)) {
         return hot_context_fail(view->caller, HOT_ERROR_DEVICE, "the system starts no thread for the window");
-    } else {
-        pthread_mutex_lock(&view->lock);
-        while (!view->opened)
-            pthread_cond_wait(&view->changed, &view->lock);
-        pthread_mutex_unlock(&view->lock);
     }
-    return view->status == HOT_OK ? HOT_OK : hot_context_fail(view->caller, view->status, "%s", view->message);
+    pthread_mutex_lock(&view->lock); /* a window that failed notes its end, too */
+    while (!view->opened)
+        pthread_cond_wait(&view->changed, &view->lock);
+    const hot_status status =
+        view->status == HOT_OK ? HOT_OK : hot_context_fail(view->caller, view->status, "%s", view->message);
+    pthread_mutex_unlock(&view->lock);
+    return status;
 }
 
 hot_status hot_view_open(hot_context *context, const hot_view_fields *fields, const hot_view_options *options,
