@@ -47,11 +47,11 @@ static void note(hot_view *view, hot_status status, int opened, int closed)
 {
     pthread_mutex_lock(&view->lock);
     view->opened = opened;
-    view->closed = closed;
-    if (status != HOT_OK && status != HOT_ERROR_CANCELLED) {
+    if (status != HOT_OK && status != HOT_ERROR_CANCELLED && !view->closed) { /* others read it once it is closed */
         view->status = status;
         snprintf(view->message, sizeof view->message, "%s", hot_context_message(view->context));
     }
+    view->closed = closed;
     atomic_store(&view->is_closed, closed);
     pthread_cond_broadcast(&view->changed);
     pthread_mutex_unlock(&view->lock);
