@@ -177,7 +177,7 @@ for v, share in shares.items():
 write("a.nrrd", dwi.header() + matrices, dwi.bytes())
 done = hot("convert", "-i", "a.nrrd", "-o", "out.nrrd")
 out = [v for v, share in shares.items() if share < .9]
-check(done.returncode == 0 and "B-matrices of volumes 3, 8, 9 (counted from 0)" in done.stderr, "planar: " + done.stderr)
+check(done.returncode == 0 and "B-matrices of volumes 3, 8, 9 (counted" in done.stderr, "planar: " + done.stderr)
 header, keys, samples = _nrrd.read("out.nrrd")
 kept = [v for v in range(len(dwi.b)) if v not in out]
 b, g = _nrrd.scheme(header, keys, len(kept))

@@ -251,18 +251,18 @@ static void check_three_order(check_run *run)
     }
 }
 
-/* What cannot be read as three operands, or does not fit their layouts, and what is said of it. */
+/* Specs that do not name three operands or do not fit their layouts, and the messages. */
 static void check_three_wrong(check_run *run)
 {
-    static const struct { const char *spec; size_t sizes[4][3]; const char *text; } cases[] = { /* a size of 0 ends them */
+    static const struct { const char *spec; size_t sizes[4][3]; const char *text; } cases[] = { /* up to a 0 */
         {"ij , jk,kl -> il", {{2, 3}, {3, 2}, {2, 4}, {2, 4}}, NULL},
         {"", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result are needed, as in"},
         {"ij,jk,kl", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result are needed, as in"},
-        {"ij,jk->ik", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8 different letters"},
-        {"ij,jk,kl,lm->im", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8 different letters"},
-        {"ii,ij,jk->ik", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8 different letters"},
-        {"ij,jk,ki->i7", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8 different letters"},
-        {"abcdefghi,i,a->a", {{2, 2}, {2}, {2}, {2}}, "three inputs and a result with at most 8 different letters"},
+        {"ij,jk->ik", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"ij,jk,kl,lm->im", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"ii,ij,jk->ik", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"ij,jk,ki->i7", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"abcdefghi,i,a->a", {{2, 2}, {2}, {2}, {2}}, "three inputs and a result with at most 8"},
         {"abcdefgh,i,a->a", {{2, 2}, {2}, {2}, {2}}, ": operand A has 8 axes there, and 2 in its layout"},
         {"ij,jk,kl->il", {{2, 2}, {2}, {2, 2}, {2, 2}}, ": operand B has 2 axes there, and 1 in its layout"},
         {"ij,jk,kl->il", {{2, 2}, {2, 2}, {2, 2, 2}, {2, 2}}, ": operand C has 2 axes there, and 3 in its layout"},

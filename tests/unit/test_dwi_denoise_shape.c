@@ -30,7 +30,7 @@ static int was_removed(int n, int edge)
 }
 
 /* Noise of deviation 1 about randomly oriented fibres, of degrees 2 and 4; denoising removed `shape` of the latter
- * where was_removed says so. */
+ * where was_removed is 1. */
 static void make(double shape, int edge, int directions)
 {
     static float signals[VOLUMES * ALL];
@@ -159,7 +159,7 @@ static void test_last_layers(void)
             inside += was_removed(n, -1 - axis) && changed;
             outside += n / step[axis] % size[axis] < size[axis] - 4 && changed;
         }
-        /* not all: in a corner one of four layers of 16 voxels says so, against noise that must be 4 deviations off */
+        /* not all: in a corner only 16 of the window's 64 voxels have it, and 4 standard deviations are needed */
         CHECK((double)inside >= .9 * ALL / size[axis], "axis %d: of %d voxels with shape %zu are whole again", axis,
               ALL / size[axis], inside);
         CHECK(outside <= ALL / 100, "axis %d: %zu voxels without were changed", axis, outside);

@@ -168,7 +168,7 @@ static void test_resolve(hot_context *context)
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "flat grid");
 }
 
-/* What is refused, word for word: numbers and names in their places. */
+/* Refusals word for word: numbers and names are in their places. */
 static void test_refused(hot_context *context)
 {
     float values[3 * 3 * 5 * 7] = {0};
