@@ -24,7 +24,7 @@ typedef struct three_operand {
 
 static hot_status wrong(hot_context *context, const three_spec *spec, const char *why)
 {
-    return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "spec", "spec '%s': %s, as in \"ij,jk,kl->il\"",
+    return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "spec", "'%s': %s, as in \"ij,jk,kl->il\"",
                                       spec->text, why);
 }
 

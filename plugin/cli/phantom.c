@@ -114,9 +114,9 @@ static int choose_rows(settings *s)
     if (grid && !s->fractions)
         s->fractions = ".5,.6,.7,.8";
     if (s->angles && (angle_count = parse_ranges(s->angles, angles)) < 0)
-        return wrong("angles", "angles or ranges in degrees (30-40,50)", s->angles);
+        return wrong("angles", "up to 64 angles or ranges in degrees (30-40,50)", s->angles);
     if (s->fractions && (fraction_count = parse_ranges(s->fractions, fractions)) < 0)
-        return wrong("fractions", "fractions or ranges (.5,.6-.8)", s->fractions);
+        return wrong("fractions", "up to 64 fractions or ranges (.5,.6-.8)", s->fractions);
     if (s->three_angles) {
         const char *end = parse_range(s->three_angles, three.angle);
         if (!end || *end)
@@ -130,11 +130,8 @@ static int choose_rows(settings *s)
             memcpy(angles[angle_count], usual[1 + angle_count].angle, sizeof angles[0]);
     if (!fraction_count)
         memcpy(fractions[fraction_count++], usual[1].fraction, sizeof fractions[0]);
-    if (add_crossings(s, angles, angle_count, fractions, fraction_count))
-        return -1;
-    if ((all || s->three) && add_row(s, three))
-        return -1;
-    return (all || s->isotropic) ? add_row(s, usual[5]) : 0;
+    return add_crossings(s, angles, angle_count, fractions, fraction_count) ||
+        ((all || s->three) && add_row(s, three)) || ((all || s->isotropic) && add_row(s, usual[5]));
 }
 
 /* The mixture's four conditions, by their number of fibres, and how often each occurs. */

@@ -91,6 +91,15 @@ os.close(holder)
 works(*call)
 check(open("out/peaks.nrrd", "rb").read() == open("signal_whole/peaks.nrrd", "rb").read(), "the same in the end")
 
+# A model that was given is not kept a second time.
+works("learn", "-i", "dwi.nrrd", "-o", "model.json", "--quiet")
+call = [*call[:4], "known", *call[5:], "--learned", "model.json"]
+kill("known", [HOTFIBER, *call], 100)
+check(os.listdir("known.resume") == ["found"], f"with a model: {os.listdir('known.resume')}")
+works(*call)
+check(open("known/peaks.nrrd", "rb").read() == open("signal_whole/peaks.nrrd", "rb").read(), "the same with the model")
+check(not os.path.exists("known.resume"), "its folder goes")
+
 for arguments, word in ((["--part", "1/2"], "--resume"), (["--merge", "parts"], "--"), (["-i", "-"], "--resume")):
     before = tree()
     done = hotfiber("run", "-i", "dwi.nrrd", "-o", "p", "--resume", *arguments)

@@ -61,6 +61,13 @@ def mended(what, rows, **table):
     return told
 
 
+def named(what, rows, *words):
+    """The same, and text and remedy have these words."""
+    told = mended(what, rows)
+    for word in words:
+        check(word in told["text"] + "; " + told["remedy"], "%s: '%s' in: %s" % (what, word, told))
+
+
 def moved(rows, place, to):
     rows = list(rows)
     rows.insert(to, rows.pop(place))
@@ -97,16 +104,25 @@ pair = np.array([late, some[3]])
 told = mended("b=0 exchanged with b > 0", changed(pair, pair[::-1]))
 check("volume %d is called b=0 and is as dark as" % some[3] in told["text"] or
       "volume %d is called b=" % late in told["text"], told["text"])
-mended("one row shifted", moved(every, late, late - 3))
-mended("shifted by one from some row on", changed(every[11:], np.roll(every[11:], 1)))
+entry = "of bval and bvec"
+named("one row shifted", moved(every, 42, 39), "shifted by one from 39 to 42 (row 39 belongs to volume 42)",
+      "move the entries %s 39 to place 42" % entry)
+named("shifted by one from some row on", changed(every[11:], np.roll(every[11:], 1)),
+      "shifted by one from 11 on (row 11 belongs to volume 43)", "move the entries %s 11 to place 43" % entry)
 told = mended("all shifted", np.roll(every, 1))
 check("all rows are shifted by 1" in told["text"] and "move the first entry of bval and bvec to the end" in
       told["remedy"], "%(text)s; %(remedy)s" % told)
-mended("all shifted by two", np.roll(every, -2))
+named("all shifted by two", np.roll(every, -2), "all rows are shifted by 2: row 0 belongs to volume 2",
+      "move the last 2 entries %s to the front" % entry)
 told = mended("reversed", every[::-1])
 check("reverse" in told["text"] and "reverse the order" in told["remedy"], told["text"])
-mended("b > 0 reversed", changed(some, some[::-1]))
-mended("series exchanged", np.r_[every[22:], every[:22]])
+named("b > 0 reversed", changed(some, some[::-1]), "with b > 0 are in reverse order",
+      "of the entries %s with b > 0 among themselves" % entry)
+named("b > 0 shifted", changed(some, np.roll(some, -2)), "with b > 0 are shifted by 2 among themselves",
+      "among those with b > 0 move the last 2 entries %s to the front" % entry)
+named("series exchanged", np.r_[every[22:], every[:22]],
+      "two series have changed places: rows 0 to 21 belong to volumes 22 to 43",
+      "move the last 22 entries %s to the front" % entry)
 high = np.flatnonzero(b > 2000)
 angles = np.abs(g[:, high].T @ g[:, high])
 pair = high[list(np.unravel_index(np.argmin(angles), angles.shape))]

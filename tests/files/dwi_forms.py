@@ -169,6 +169,23 @@ b, g = _nrrd.scheme(header, keys, len(dwi.b))
 check(np.allclose(b, dwi.b), "B-matrix: b %s" % b)
 check(np.abs(np.abs((g * dwi.g).sum(1)) - (dwi.b > 0)).max() < 1e-12, "B-matrix: directions up to sign")
 check(np.array_equal(samples, dwi.samples), "B-matrix: samples")
+# One direction: the largest eigenvalue has .9 of the trace or more. b is the trace whatever the direction's share.
+shares = {1: .9, 3: .89, 7: .95, 8: .5, 9: 1 / 3, 11: .91}
+for v, share in shares.items():
+    rest = 1000 * (1 - share) / 2
+    matrices[2 + v] = "DWMRI_B-matrix_%04d:=%.17g 0 0 %.17g 0 %.17g" % (v, rest, 1000 * share, rest)
+write("a.nrrd", dwi.header() + matrices, dwi.bytes())
+done = hot("convert", "-i", "a.nrrd", "-o", "out.nrrd")
+out = [v for v, share in shares.items() if share < .9]
+check(done.returncode == 0 and "B-matrices of volumes 3, 8, 9 (counted" in done.stderr, "planar: " + done.stderr)
+header, keys, samples = _nrrd.read("out.nrrd")
+kept = [v for v in range(len(dwi.b)) if v not in out]
+b, g = _nrrd.scheme(header, keys, len(kept))
+check(np.array_equal(samples, dwi.samples[..., kept]), "planar: they are left out")
+for v in (1, 7, 11):  # b of the others is 2.5 times dwi.b, as the longest says
+    at = kept.index(v)
+    check(abs(b[at] / b.max() - 1000 / (2.5 * dwi.b.max())) < 1e-6 and abs(abs(g[at] @ dwi.frame[:, 1]) - 1) < 1e-6,
+          "one direction and more: volume %d has b %g, %s" % (v, b[at], g[at]))
 
 # axes of space in another order: the voxel order is the file's own
 write("a.nrrd", dwi.header(order="kvij") + dwi.keys(), dwi.bytes(order="kvij"))

@@ -79,6 +79,19 @@ check((np.abs(angle(truth[:, :, 0, 0], truth[:, :, 0, 1]) - want_angle) < 0.51).
 check(np.abs(f[:, :, 0, 0] - want_share).max() < 1e-6, "fractions as asked")
 b, g, data, truth, _, _ = phantom("--layout", "grid", "--voxels", 2, "--directions", 6, "--b0", 1)
 check(truth.shape[:3] == (2, 28, 3), "the grid of angles, fractions and SNR")
+# Which rows there are, by their numbers of fibres; 512 at most.
+many = ",".join(map(str, range(20, 84)))
+small = ("--voxels", 1, "--directions", 6, "--b0", 1, "--snr", 0)
+for asked, rows in ((["--single"], [1]), (["--three"], [3]), (["--isotropic"], [0]), (["--angles", "40,50"], [2, 2]),
+                    (["--three", "--single"], [1, 3]), (["--isotropic", "--angles", "60"], [2, 0]),
+                    (["--fractions", ".5,.6"], [1] + 6 * [2] + [3, 0]), (["--three-angles", "90"], [1, 2, 2, 2, 3, 0]),
+                    (["--angles", many, "--fractions", ".5,.55,.6,.65,.7,.75,.8,.85"], 512 * [2])):
+    b, g, data, truth, _, _ = phantom(*small, *asked)
+    f = lengths(truth)
+    check((f[0, :, 0] > 0).sum(-1).tolist() == rows, "%s: the rows have %s fibres" % (asked, (f > 0).sum(-1).ravel()))
+    if "--three-angles" in asked:
+        check(all(abs(angle(truth[0, 4, 0, p], truth[0, 4, 0, q]) - 90) < .01 for p, q in ((0, 1), (0, 2), (1, 2))),
+              "three fibres at right angles")
 
 # Noise: Rician of sigma = S0 / SNR. E[S^2] = A^2 + 2 sigma^2; air-like signal has the mean sigma sqrt(pi / 2).
 args = ("--voxels", 400, "--isotropic", "--csf", "0", "--b", "3000,20000", "--directions", 20, "--b0", 20)
@@ -220,6 +233,10 @@ check(np.array_equal(_nrrd.read("phantom_truth.nrrd")[2], _nrrd.read(os.path.joi
 
 # Nonsensical options are refused in one line, and nothing is written.
 for options, status, word in ((["--angles", "30-x"], 2, "--angles"), (["--angles", "100"], 1, "90"),
+                              (["--angles", many + ",84", "--single"], 2, "--angles needs up to 64"),
+                              (["--angles", many[:-3], "--fractions", ".5,.52,.54,.6,.62,.64,.7,.72,.74"], 2, "512"),
+                              (["--angles", many, "--fractions", ".5,.52,.54,.6,.62,.64,.7,.72", "--three"], 2, "512"),
+                              (["--single", "--three-angles", "60-70,80"], 2, "--three-angles"),
                               (["--csf", "2"], 2, "--csf"), (["--fractions", "1.5"], 1, "fractions"),
                               (["--size", "4,4"], 2, "--size"), (["--dispersion", "80"], 2, "45"),
                               (["--voxels", "0"], 2, "--voxels"), (["-o", "own.bval/x.nrrd"], 1, "own.bval"),

@@ -251,21 +251,45 @@ static void check_three_order(check_run *run)
     }
 }
 
-/* What cannot be read as three operands. */
+/* Specs that do not name three operands or do not fit their layouts, and the messages. */
 static void check_three_wrong(check_run *run)
 {
-    static const char *const bad[] = {"", "ij,jk->ik", "ij,jk,kl", "ij,jk,kl->iq", "ij,jk,kl,lm->im", "ii,ij,jk->ik",
-                                      "ij,jk,ki->i7", "ij,jk,kl->jk"};
-    const size_t sizes[2] = {2, 2};
-    const hot_contract_layout square = hot_contract_dense(2, sizes);
-    double v[20] = {0};
+    static const struct { const char *spec; size_t sizes[4][3]; const char *text; } cases[] = { /* up to a 0 */
+        {"ij , jk,kl -> il", {{2, 3}, {3, 2}, {2, 4}, {2, 4}}, NULL},
+        {"", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result are needed, as in"},
+        {"ij,jk,kl", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result are needed, as in"},
+        {"ij,jk->ik", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"ij,jk,kl,lm->im", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"ii,ij,jk->ik", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"ij,jk,ki->i7", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, "three inputs and a result with at most 8"},
+        {"abcdefghi,i,a->a", {{2, 2}, {2}, {2}, {2}}, "three inputs and a result with at most 8"},
+        {"abcdefgh,i,a->a", {{2, 2}, {2}, {2}, {2}}, ": operand A has 8 axes there, and 2 in its layout"},
+        {"ij,jk,kl->il", {{2, 2}, {2}, {2, 2}, {2, 2}}, ": operand B has 2 axes there, and 1 in its layout"},
+        {"ij,jk,kl->il", {{2, 2}, {2, 2}, {2, 2, 2}, {2, 2}}, ": operand C has 2 axes there, and 3 in its layout"},
+        {"ij,jk,kl->il", {{2, 2}, {2, 2}, {2, 2}, {2}}, ": operand D has 2 axes there, and 1 in its layout"},
+        {"ij,jk,kl->iq", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, ": 'l' is in only one operand"},
+        {"ij,jk,kl->jk", {{2, 2}, {2, 2}, {2, 2}, {2, 2}}, ": 'i' is in only one operand"},
+        {"ij,jk,kl->il", {{2, 2}, {3, 2}, {2, 2}, {2, 2}}, ": 'j' has size 3 in B and 2 before"},
+        {"ij,jk,kl->il", {{2, 3}, {3, 2}, {2, 4}, {2, 3}}, ": 'l' has size 3 in D and 4 before"}};
+    double v[40] = {0};
     if (run->device)
         return;
     check_case_begin(run, "wrong specs of three operands", 1);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK_ITEM(run, i, hot_contract_three_f64(run->context, NULL, bad[i], 1, 1, v, &square, v + 4, &square, v + 8,
-                                                  &square, 0, v + 12, &square) == HOT_ERROR_ARGUMENT,
-                   "spec '%s' was taken", bad[i]);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        hot_contract_layout layout[4];
+        char text[160];
+        for (int o = 0; o < 4; o++) {
+            const size_t *const sizes = cases[i].sizes[o];
+            layout[o] = hot_contract_dense(sizes[1] ? sizes[2] ? 3 : 2 : 1, sizes);
+        }
+        const hot_status status = hot_contract_three_f64(run->context, NULL, cases[i].spec, 1, 1, v, &layout[0], v + 8,
+                                                         &layout[1], v + 16, &layout[2], 0, v + 24, &layout[3]);
+        const char *const wanted = cases[i].text, *const said = hot_context_message(run->context);
+        snprintf(text, sizeof text, wanted && wanted[0] == ':' ? "spec '%s'%s" : "spec: '%s': %s", cases[i].spec,
+                 wanted ? wanted : "");
+        CHECK_ITEM(run, i, wanted ? status == HOT_ERROR_ARGUMENT && strstr(said, text) : status == HOT_OK,
+                   "spec '%s': %d, '%s'", cases[i].spec, (int)status, said);
+    }
     check_case_end(run);
 }
 

@@ -1,8 +1,9 @@
 /* The k-th allocation failing, for every k: the eigenvalue kernels, denoising, directions by many starts, products with
- * a kept tensor and deconvolution end with HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
+ * a kept tensor, deconvolution and tuning end with HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
 #include "check.h"
 #include "starve.h"
 
+#include <hotfiber/contract.h>
 #include <hotfiber/cpd.h>
 #include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
@@ -29,6 +30,30 @@ static hot_status deconvolution(hot_context *context, const float *signals, cons
     return hot_msmt_f32(context, &problem, 5, signals, 8, NULL, out, 6, out + 30, NULL, NULL);
 }
 
+/* Two shapes: the table has a line for each that succeeded, and no other. */
+static hot_status tuning(hot_context *context)
+{
+    hot_contract_tuning *table = NULL;
+    hot_status status = hot_contract_tuning_create(context, NULL, &table);
+    size_t tuned = 0, lines = 0;
+    for (size_t n = 3; status == HOT_OK && n < 5; n++) {
+        const char *chosen = NULL;
+        double best = -1, usual = -1;
+        status = hot_contract_tune(context, table, 64, 2, n, 4, 2, 0, &chosen, &best, &usual);
+        CHECK(status == HOT_OK ? chosen && best >= 0 && best <= usual : !chosen && best < 0 && usual < 0,
+              "status %d, variant %s, %g of %g s", (int)status, chosen ? chosen : "none", best, usual);
+        tuned += status == HOT_OK;
+    }
+    char *text = table ? hot_contract_tuning_text(context, table) : NULL;
+    for (const char *at = text; at && *at; at++)
+        lines += *at == '\n';
+    CHECK(!text || lines == 1 + tuned, "%zu lines of %zu shapes", lines, tuned);
+    status = status == HOT_OK && !text ? HOT_ERROR_MEMORY : status;
+    hot_context_free(context, text);
+    hot_contract_tuning_destroy(&table);
+    return status;
+}
+
 static hot_status call(hot_context *context, int which)
 {
     static double matrices[2 * 2 * N * N], values[2 * N], vectors[2 * 2 * N * N], off[2 * N];
@@ -52,6 +77,7 @@ static hot_status call(hot_context *context, int which)
     case 5: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, NULL);
     case 6: return hot_directions_f32(context, &by_starts, 4, 5, signals, 15, NULL, directions, NULL);
     case 7: return kept_product(context, signals, signals + 100, denoised);
+    case 10: return tuning(context);
     case 9: return deconvolution(context, signals, matrices, denoised);
     default: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
     }
@@ -59,7 +85,7 @@ static hot_status call(hot_context *context, int which)
 
 int main(void)
 {
-    for (int which = 0; which < 10; which++)
+    for (int which = 0; which < 11; which++)
         for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE;
              device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
             hot_status status = HOT_ERROR_MEMORY;

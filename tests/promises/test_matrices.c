@@ -10,6 +10,7 @@
 #include <hotfiber/msmt.h>
 #include <hotfiber/tridiag.h>
 
+#include "common/context_internal.h"
 #include "threads.h"
 
 static const double pi = 3.14159265358979323846;
@@ -200,6 +201,12 @@ static void test_heev(hot_context *context)
     CHECK(memcmp(both[0], values[0], sizeof both[0]) == 0 && memcmp(vectors[1], vectors[0], sizeof vectors[0]) == 0,
           "another result of the upper triangle");
     CHECK(hot_syev_f64(context, NULL, 0, 5, NULL, NULL, NULL, NULL) == HOT_OK, "n = 0");
+    hot_context_note_memory(context, HOT_MEMORY_DEVICE, NULL); /* flags there could not be set */
+    CHECK(hot_syev_f64(context, NULL, 0, 5, NULL, NULL, NULL, NULL) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "size 0 in device memory"), "n = 0: %s",
+          hot_context_message(context));
+    CHECK(hot_syev_f64(context, NULL, 0, 0, NULL, NULL, NULL, NULL) == HOT_OK, "none of them");
+    hot_context_note_memory(context, HOT_MEMORY_HOST, NULL);
     CHECK(hot_syev_f64(context, NULL, HOT_HEEV_MAX + 1, 0, NULL, NULL, NULL, NULL) == HOT_ERROR_ARGUMENT, "beyond");
     CHECK(hot_syev_f64(context, NULL, HOT_HEEV_MAX, 0, NULL, NULL, NULL, NULL) == HOT_OK, "the largest");
 }
@@ -291,10 +298,23 @@ static void test_contract(hot_context *context)
     double dots[2];
     CHECK(hot_contract_f64(context, NULL, "ij,ij->i", 1, 1, a, &x, b, &x, 0, dots, &y) == HOT_OK, "elementwise");
     CHECK(dots[0] == 1 * 1 + 3 * 2 + 5 * 3 && dots[1] == 2 * 0 + 4 * -1 + 6 * 1, "%g %g", dots[0], dots[1]);
-    static const char *const bad[] = {"ij,ij->k", "ii,ij->j", "ij,jk->ik,", "", "ij,kl->ijkz", "ij->ij", "ij,jk>ik"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        CHECK(hot_contract_f64(context, NULL, bad[i], 1, 1, a, &x, b, &x, 0, c, &x) == HOT_ERROR_ARGUMENT &&
-                  hot_context_message(context)[0], "'%s'", bad[i]);
+    static const struct { const char *spec, *text; } bad[] = {
+        {"ij,ij->k", "operand C has 1 axes there, and 2 in its layout"},
+        {"ijk,ij->ij", "operand A has 3 axes there, and 2 in its layout"},
+        {"ij,j->ij", "operand B has 1 axes there, and 2 in its layout"},
+        {"ii,ij->j", "'i' stands twice in one operand"}, {"ij,jk->ik,", "',' is not understood"},
+        {"", "two inputs and a result are needed"}, {"ij->ij", "'->ij' is not understood"},
+        {"ij,jk>ik", "'>ik' is not understood"}, {"ij,kl->ijkz", "operand C has 4 axes there, and 2 in its layout"},
+        {"ij,abcdefghi->ij", "an operand has more than 8 axes"},
+        {"ij,abcdefgh->ij", "operand B has 8 axes there, and 2 in its layout"},
+        {"ij,jk->ik", "'j' has size 3 in A and 2 in B"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[120];
+        snprintf(text, sizeof text, "spec '%s': %s", bad[i].spec, bad[i].text);
+        CHECK(hot_contract_f64(context, NULL, bad[i].spec, 1, 1, a, &x, b, &x, 0, c, &x) == HOT_ERROR_ARGUMENT &&
+                  strncmp(hot_context_message(context), text, strlen(text)) == 0, "'%s', not '%s'",
+              hot_context_message(context), text);
+    }
     hot_contract_tuning *tuning = NULL;
     CHECK(hot_contract_tuning_create(context, NULL, &tuning) == HOT_OK && tuning, "an empty table");
     hot_contract_tuning_destroy(&tuning);

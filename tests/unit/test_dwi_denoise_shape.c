@@ -22,8 +22,15 @@ typedef struct world {
 
 static world w;
 
-/* Noise of deviation 1 about randomly oriented fibres, of degrees 2 and 4; denoising removed `shape` of the latter, in
- * voxels of i < edge. */
+/* Whether denoising removed the shape of a voxel: i < edge, or the last layer along axis -1 - edge. */
+static int was_removed(int n, int edge)
+{
+    const int at[3] = {n % NX, n / NX % NY, n / (NX * NY)}, last[3] = {NX - 1, NY - 1, NZ - 1};
+    return edge < 0 ? at[-1 - edge] == last[-1 - edge] : at[0] < edge;
+}
+
+/* Noise of deviation 1 about randomly oriented fibres, of degrees 2 and 4; denoising removed `shape` of the latter
+ * where was_removed is 1. */
 static void make(double shape, int edge, int directions)
 {
     static float signals[VOLUMES * ALL];
@@ -45,9 +52,9 @@ static void make(double shape, int edge, int directions)
         for (int v = 0; v < volumes; v++) {
             const double *g = w.g + 3 * v, x = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
             const double fourth = (35 * x * x * x * x - 30 * x * x + 3) / 8;
-            double value = v < B0 ? 100 : 40 - 10 * (3 * x * x - 1) / 2 + (n % NX < edge ? 0 : shape * fourth);
+            double value = v < B0 ? 100 : 40 - 10 * (3 * x * x - 1) / 2 + (was_removed(n, edge) ? 0 : shape * fourth);
             w.clean[n * volumes + v] = (float)value;
-            if (v >= B0 && n % NX < edge)
+            if (v >= B0 && was_removed(n, edge))
                 value += shape * fourth;
             w.noisy[n * volumes + v] = (float)(value + check_random_normal(&state));
             signals[v * ALL + n] = w.noisy[n * volumes + v];
@@ -138,6 +145,28 @@ static void test_where_it_was(void)
     end();
 }
 
+/* In the last layer along each axis alone: found there, and not beyond the window. */
+static void test_last_layers(void)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        static const int step[3] = {1, NX, NX * NY}, size[3] = {NX, NY, NZ};
+        size_t inside = 0, outside = 0;
+        make(3, -1 - axis, EACH);
+        restore();
+        for (int n = 0; n < ALL; n++) {
+            const int changed = memcmp((const float *)w.after->data + n * VOLUMES, w.clean + n * VOLUMES,
+                                       VOLUMES * sizeof(float)) != 0;
+            inside += was_removed(n, -1 - axis) && changed;
+            outside += n / step[axis] % size[axis] < size[axis] - 4 && changed;
+        }
+        /* not all: in a corner only 16 of the window's 64 voxels have it, and 4 standard deviations are needed */
+        CHECK((double)inside >= .9 * ALL / size[axis], "axis %d: of %d voxels with shape %zu are whole again", axis,
+              ALL / size[axis], inside);
+        CHECK(outside <= ALL / 100, "axis %d: %zu voxels without were changed", axis, outside);
+        end();
+    }
+}
+
 /* Too few directions to tell noise from shape; a voxel that is no number; one thread or several. */
 static void test_odd(void)
 {
@@ -209,6 +238,7 @@ int main(void)
     test_noise_alone();
     test_shape();
     test_where_it_was();
+    test_last_layers();
     test_odd();
     test_cancelled();
     hot_context_destroy(&w.context);

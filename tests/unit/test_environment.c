@@ -115,6 +115,22 @@ static hot_status weighted(hot_context *c, double *y)
 static hot_status inverse(hot_context *c, double *y) { return hot_fit_pseudo_inverse(c, 30, 10, x, NULL, y, y + 400); }
 static hot_status harmonics(hot_context *c, double *y) { return hot_sh_to_symtensor(c, 8, y); }
 
+static hot_status scores(hot_context *c, const hot_fiber_field *found, const hot_fiber_field *truth, double *y)
+{
+    hot_score *score = NULL;
+    size_t groups = 0;
+    const hot_status status = hot_score_create(c, found, truth, NULL, &score);
+    const hot_score_group *group = hot_score_groups(score, &groups);
+    y[0] = hot_score_mean(score, NULL);
+    for (size_t i = 0; i < groups; i++) {
+        const double values[] = {group[i].plus, group[i].minus, group[i].error_mean, group[i].error_median,
+                                 group[i].error_95};
+        memcpy(y + 1 + 5 * i, values, sizeof values);
+    }
+    hot_score_destroy(&score);
+    return status;
+}
+
 /* The whole pipeline: simulated, fitted, found by each method. */
 static hot_status pipeline(hot_context *c, double *y, const char *model, const char *method)
 {
@@ -133,6 +149,7 @@ static hot_status pipeline(hot_context *c, double *y, const char *model, const c
     if (status == HOT_OK) {
         memcpy(y, hot_fiber_field_peaks(fields.fibers), 300 * 9 * sizeof(float));
         memcpy(y + 2000, hot_tensor_field_values(fields.tensors), 300 * 15 * sizeof(float));
+        status = scores(c, fields.fibers, hot_phantom_truth(phantom), y + 5000);
     }
     hot_run_fields_free(&fields);
     hot_phantom_destroy(&phantom);

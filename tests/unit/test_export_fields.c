@@ -184,12 +184,16 @@ static void broken_files(hot_context *context)
     const char *header = "NRRD0004\ntype: float\ndimension: 4\nsizes: %s\nencoding: raw\nendian: little\n%s\n";
     const struct { const char *sizes, *more, *must; } tensors[] = {
         {"16 3 2 4", "", "'t.nrrd'"}, /* the data are missing */
-        {"17 3 2 4", "", "t.nrrd"},
-        {"16 3 2 4", "labels: \"tijk_mask_6o3d_sym\" \"\" \"\" \"\"\n", "t.nrrd"},
-        {"16 3 2 4", "hotfiber_order:=6\n", "t.nrrd"},
-        {"16 3 2 4", "hotfiber_order:=four\n", "t.nrrd"},
+        {"17 3 2 4", "", "'t.nrrd' holds no tensors: 17 volumes"},
+        {"16 3 2 4", "labels: \"tijk_mask_6o3d_sym\" \"\" \"\" \"\"\n",
+         "'t.nrrd': axis 0 is labelled 'tijk_mask_6o3d_sym' but has 16 values"},
+        {"16 3 2 4", "hotfiber_order:=6\n", "'t.nrrd': key hotfiber_order is 6 but axis 0 has order 4"},
+        {"16 3 2 4", "hotfiber_order:=2\n", "'t.nrrd': key hotfiber_order is 2 but axis 0 has order 4"},
+        {"16 3 2 4", "hotfiber_order:=four\n", "'t.nrrd': key hotfiber_order is 'four', not a count"},
+        {"16 3 2 4", "hotfiber_order:=4.5\n", "'t.nrrd': key hotfiber_order is '4.5', not a count"},
+        {"16 3 2 4", "hotfiber_flagged:=-1\n", "'t.nrrd': key hotfiber_flagged is '-1', not a count"},
         {"16 3 2 4", "hotfiber_response:=1 2 ; 3\n", "t.nrrd"},
-        {"16 3 2 4", "hotfiber_model:=amodelwithaverylongname\n", "t.nrrd"},
+        {"16 3 2 4", "hotfiber_model:=amodelwithaverylongname\n", "'t.nrrd': key hotfiber_model is too long"},
     };
     static const char zeros[17 * VOXELS * 4];
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {

@@ -46,6 +46,53 @@ static double form(const hot_tensor_field *field, int voxel, const double x[3])
     return hot_symtensor_value_f64(order, 3, tensor, x);
 }
 
+static char noted[400];
+
+static void note(void *user, hot_log_level level, const char *line)
+{
+    (void)user, (void)level;
+    snprintf(noted, sizeof noted, "%s", line);
+}
+
+/* Of shells of 30, 20 and 8 directions the highest that has enough of them is used, and a note says which. */
+static void test_shell(void)
+{
+    enum { ALL = 1 + 30 + 20 + 8 };
+    static const size_t counts[3] = {30, 20, 8};
+    static const struct { int order; const char *text; } cases[] = {
+        {6, "odf: uses the shell b=1000 (30 volumes) of 3, the highest that supports order 6"},
+        {4, "odf: uses the shell b=2000 (20 volumes) of 3, the highest that supports order 4"},
+        {2, "odf: uses the shell b=3000 (8 volumes) of 3, the highest that supports order 2"}};
+    static float signals[ALL][VOXELS];
+    double b[ALL] = {0}, g[3 * ALL] = {0};
+    const hot_context_options settings = {.size = sizeof settings, .log = note};
+    hot_context *context = NULL;
+    hot_dwi *dwi = NULL;
+    hot_mask *mask = NULL;
+    CHECK(hot_context_create(&settings, &context) == HOT_OK, "a context");
+    for (size_t shell = 0, at = 1; shell < 3; at += counts[shell++]) {
+        CHECK(hot_scheme_directions(context, counts[shell], 0, g + 3 * at) == HOT_OK, "a scheme");
+        for (size_t v = at; v < at + counts[shell]; v++)
+            b[v] = 1000 * ((double)shell + 1);
+    }
+    for (int v = 0; v < ALL; v++)
+        for (int n = 0; n < VOXELS; n++)
+            signals[v][n] = (float)(500 * exp(-b[v] / 2000));
+    CHECK(hot_dwi_create(context, &row, ALL, b, g, signals[0], &dwi) == HOT_OK &&
+              hot_mask_full(context, &row, &mask) == HOT_OK, "%s", hot_context_message(context));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const hot_fit_options options = {.size = sizeof options, .model = "odf", .order = cases[i].order};
+        hot_tensor_field *field = NULL;
+        noted[0] = 0;
+        CHECK(hot_tensor_field_fit(context, dwi, mask, &options, &field) == HOT_OK, "%s", hot_context_message(context));
+        CHECK(strcmp(noted, cases[i].text) == 0, "'%s', not '%s'", noted, cases[i].text);
+        hot_tensor_field_destroy(&field);
+    }
+    hot_mask_destroy(&mask);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+}
+
 int main(void)
 {
     hot_context *context = context_of(2);
@@ -108,5 +155,6 @@ int main(void)
     }
     hot_tensor_field_destroy(&field);
     hot_context_destroy(&context);
+    test_shell();
     COUNTED_TEST_END();
 }

@@ -48,6 +48,24 @@ static void test_bad_voxels(hot_context *context)
     }
 }
 
+/* The floor below which signals are lifted: the noise that samples below 0 show, or half the smallest positive one, at
+ * most a quarter of the positive ones' mean. */
+static void test_floor(void)
+{
+    static const struct { size_t count; float ratio[5]; double floor; } cases[] = {
+        {0, {0}, 0}, {3, {.2f, .3f, .4f}, 0},
+        {4, {.2f, .4f, .6f, 0}, .1},           /* a 0 among others: half of .2, and that is a quarter of the mean */
+        {4, {.1f, .4f, .7f, 0}, .05},
+        {4, {.5f, .5f, .5f, 0}, .125},         /* half of .5 is more than a quarter of the mean */
+        {4, {.9f, .9f, .03f, -.04f}, .04},     /* the noise of one sample */
+        {5, {.9f, .9f, .03f, -.03f, -.09f}, .0670820393}, /* of two: sqrt((.03^2 + .09^2) / 2) */
+        {5, {.9f, .9f, .03f, 0, -.06f}, .0424264069},     /* a 0 counts */
+        {4, {.4f, .4f, .1f, -7}, .075},        /* a stray one: .25 x .3 */
+        {2, {0, 0}, 1e-6}, {2, {-.3f, -.4f}, .3535533906}, {2, {-3, -4}, 1}, {2, {1e-9f, 0}, 1e-6}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_NEAR(hot_plan_floor(cases[i].count, cases[i].ratio), cases[i].floor, 1e-8, "case %zu", i);
+}
+
 /* adc of a strong fibre at a high b, whose signal along it is below the noise, which is Gaussian: the mean diffusivity
  * along and across is that without noise. */
 static void test_low_signals(hot_context *context)
@@ -333,6 +351,7 @@ int main(void)
 {
     hot_context *context;
     hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 2}, &context);
+    test_floor();
     test_bad_voxels(context);
     test_low_signals(context);
     test_positive(context);

@@ -175,6 +175,11 @@ static void test_refusals(void)
     refused(in_root("dangling"), 1, "link");
     refused(".", 1, "current folder");
     refused("/", 1, "current folder");
+    char gone[256], text[400];
+    snprintf(gone, sizeof gone, "%s", in_root("gone"));
+    snprintf(text, sizeof text, "cannot read the folder '%s': No such file or directory", gone);
+    CHECK(hot_folder_walk(context, &(hot_folder){.temporary = gone}, NULL, NULL) == HOT_ERROR_FILE &&
+              strcmp(hot_context_message(context), text) == 0, "'%s'", hot_context_message(context));
     CHECK(hot_folder_begin(context, "", 0, &(hot_folder){0}) == HOT_ERROR_ARGUMENT, "no name");
 
     (void)!symlink("empty", in_root("link"));

@@ -7,6 +7,7 @@
 #include "fibers/signal_priors.h"
 #include "fibers/signal_simulation.h"
 #include "fibers/signal_posterior.h"
+#include "signal/signal_plan.h"
 
 /* Overconfident or underconfident P(k) is detected by voxels of a population that resembles the data: if the scale of
  * the evidence is wrong, and if shares and separations are, which voxels drawn from the priors themselves cannot
@@ -89,12 +90,47 @@ static void check_certified(hot_context *context)
     free(snr);
 }
 
+/* Priors reach the fits: each in its place, although all are different. */
+static void check_filled(void)
+{
+    hot_signal_priors p;
+    signal_learned filled;
+    hot_signal_priors_default(&p);
+    p.width[0] = .01, p.width[1] = .02, p.isotropic[0] = .11, p.isotropic[1] = .125, p.water[0] = .2, p.water[1] = .25;
+    p.ln_diffusivity[0] = log(1.1e-3), p.ln_diffusivity[1] = .4, p.ln_diffusivity_none[0] = log(2e-3);
+    p.ln_diffusivity_none[1] = .16, p.spread = .8, p.noise = 1.25, p.noise_freedom = 40, p.fan = .05;
+    p.evidence_scale = .75;
+    for (int k = 0; k < 4; k++)
+        p.told[k] = 2.5 + 3 * k, p.evidence_shift[k] = .5 - k;
+    for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
+        p.near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] = .5 + .1 * i;
+    hot_signal_fill_learned(&p, 7, &filled);
+    const double pairs[][2] = {
+        {filled.width, .01}, {filled.width_inv, 50}, {filled.iso, .11}, {filled.iso_inv, 8}, {filled.spread_inv, 1.25},
+        {filled.water[0], .5}, {filled.water[1], .2}, {filled.water_inv[0], 2.5}, {filled.water_inv[1], 4},
+        {filled.ld[0], log(2)}, {filled.ld[1], log(1.1)}, {filled.ld_inv[0], 6.25}, {filled.ld_inv[1], 2.5},
+        {filled.scale, .75}, {filled.noise, 1.25}, {filled.freedom, 40}, {filled.fan, .05}, {filled.fan_inv, 20},
+        {filled.b0_volumes, 7}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        CHECK_NEAR(pairs[i][0], pairs[i][1], 1e-6 * (1 + fabs(pairs[i][1])), "prior %zu: %g, not %g", i, pairs[i][0],
+                   pairs[i][1]);
+    for (int k = 0; k < 4; k++)
+        CHECK(filled.told[k] == (float)p.told[k] && filled.shift[k] == (float)p.evidence_shift[k],
+              "%d fibres: %g, %g", k, (double)filled.told[k], (double)filled.shift[k]);
+    for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
+        CHECK_NEAR(filled.near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS], -2 * log(.5 + .1 * i), 1e-6, "bin %d", i);
+    p.fan = 0;
+    hot_signal_fill_learned(&p, 0, &filled);
+    CHECK(filled.fan == 0 && filled.fan_inv == 0 && filled.b0_volumes == 1, "no fans, no b=0 volume");
+}
+
 int main(void)
 {
     hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .seed = 5};
     hot_context *context = NULL;
     if (hot_context_create(&options, &context) != HOT_OK)
         return 1;
+    check_filled();
     check_certified(context);
     hot_context_destroy(&context);
     HOT_TEST_END();

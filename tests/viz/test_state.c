@@ -151,12 +151,7 @@ static void test_resolve(hot_context *context)
     state.slice = 2;
     CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK && state.voxel[0] == 1 && state.voxel[1] == 2 &&
               state.voxel[2] == 2, "voxel %d %d %d", state.voxel[0], state.voxel[1], state.voxel[2]);
-    state.slice = 3;
-    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_ERROR_ARGUMENT, "slice outside");
-    hot_view_state_default(&state);
-    strcpy(state.background, "b0");
-    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_ERROR_ARGUMENT &&
-              strstr(hot_context_message(context), "b0"), "%s", hot_context_message(context));
+    CHECK(state.slice == -1, "the slice is taken once, not %d", state.slice);
     hot_scene_destroy(&scene);
     parts.peaks = NULL;
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "nothing to show");
@@ -171,6 +166,87 @@ static void test_resolve(hot_context *context)
     parts.grid = scene_grid(2, 3, 4);
     parts.grid.to_world[2][2] = 0;
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "flat grid");
+}
+
+/* Refusals word for word: numbers and names are in their places. */
+static void test_refused(hot_context *context)
+{
+    float values[3 * 3 * 5 * 7] = {0};
+    static const struct refusal { int voxel[3], plane, slice; const char *background, *color_by, *text; } cases[] = {
+        {{2, 4, 6}, 0, -1, "t1", "mask", NULL}, /* the last voxel */
+        {{0, 0, 0}, 0, -1, "none", "auto", NULL},
+        {{3, 4, 6}, 0, -1, "auto", "auto", "voxel 3,4,6 is outside the grid of 3 x 5 x 7 voxels (counted from 0)"},
+        {{2, 5, 6}, 0, -1, "auto", "auto", "voxel 2,5,6 is outside the grid of 3 x 5 x 7 voxels (counted from 0)"},
+        {{2, 4, 7}, 0, -1, "auto", "auto", "voxel 2,4,7 is outside the grid of 3 x 5 x 7 voxels (counted from 0)"},
+        {{2, 4, 6}, HOT_PLANE_SAGITTAL, 3, "auto", "auto",
+         "voxel 3,4,6 is outside the grid of 3 x 5 x 7 voxels (counted from 0)"},
+        {{2, 4, 6}, HOT_PLANE_CORONAL, 5, "auto", "auto",
+         "voxel 2,5,6 is outside the grid of 3 x 5 x 7 voxels (counted from 0)"},
+        {{0, 0, 0}, 0, -1, "b0", "auto",
+         "--background: no volume 'b0'; available: amplitude, dec, nfibers, t1, mask"},
+        {{0, 0, 0}, 0, -1, "auto", "b0",
+         "--color_by: no volume 'b0'; available: amplitude, dec, nfibers, t1, mask"}};
+    const hot_scene_parts parts = {.grid = scene_grid(3, 5, 7), .max_fibers = 1, .peaks = values};
+    hot_scene *scene = scene_make(context, &parts);
+    if (!scene)
+        return;
+    CHECK(hot_scene_add_volume(scene, "t1", 1, values, 0) == HOT_OK &&
+              hot_scene_add_volume(scene, "mask", 1, values, 0) == HOT_OK, "%s", hot_context_message(context));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hot_view_state state;
+        hot_view_state_default(&state);
+        memcpy(state.voxel, cases[i].voxel, sizeof state.voxel);
+        state.plane = cases[i].plane, state.slice = cases[i].slice;
+        strcpy(state.background, cases[i].background);
+        strcpy(state.color_by, cases[i].color_by);
+        const hot_status status = hot_view_state_resolve(context, scene, &state);
+        if (cases[i].text)
+            CHECK(status == HOT_ERROR_ARGUMENT && strcmp(hot_context_message(context), cases[i].text) == 0,
+                  "case %zu: status %d, '%s'", i, (int)status, hot_context_message(context));
+        else
+            CHECK(status == HOT_OK && memcmp(state.voxel, cases[i].voxel, sizeof state.voxel) == 0,
+                  "case %zu: %d %d %d, %s", i, state.voxel[0], state.voxel[1], state.voxel[2],
+                  hot_context_message(context));
+    }
+    /* as many names as a scene has room for, and long ones */
+    char name[HOT_VIEW_NAME + 1];
+    memset(name, 'x', sizeof name), name[HOT_VIEW_NAME - 1] = '\0';
+    for (hot_status status = HOT_OK; scene->volumes < HOT_SCENE_VOLUMES && status == HOT_OK;) {
+        name[0] = (char)('a' + scene->volumes);
+        status = hot_scene_add_volume(scene, name, 1, values, 0);
+    }
+    hot_view_state state;
+    hot_view_state_default(&state);
+    strcpy(state.background, "b0");
+    CHECK(scene->volumes == HOT_SCENE_VOLUMES && hot_view_state_resolve(context, scene, &state) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "amplitude, dec, nfibers, t1, mask, f"), "%d volumes: '%s'",
+          scene->volumes, hot_context_message(context));
+    hot_scene_destroy(&scene);
+}
+
+/* A scene without what the glyphs are made of. */
+static void test_glyphs(hot_context *context)
+{
+    float values[3 * 6 * 8] = {0};
+    static const struct { int glyph, tensors; const char *word; } cases[] = {
+        {HOT_GLYPH_SURFACE, 1, NULL}, {HOT_GLYPH_SURFACE, 0, "--glyph surface needs tensors"},
+        {HOT_GLYPH_STICKS, 0, NULL}, {HOT_GLYPH_STICKS, 1, "--glyph sticks needs directions"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hot_scene_parts parts = {.grid = scene_grid(2, 2, 2)};
+        if (cases[i].tensors)
+            parts.tensors = values, parts.order = 2;
+        else
+            parts.peaks = values, parts.max_fibers = 1;
+        hot_scene *scene = scene_make(context, &parts);
+        hot_view_state state;
+        hot_view_state_default(&state);
+        state.glyph = cases[i].glyph;
+        const hot_status status = scene ? hot_view_state_check(context, scene, &state) : HOT_ERROR_MEMORY;
+        CHECK(status == (cases[i].word ? HOT_ERROR_ARGUMENT : HOT_OK) &&
+                  (!cases[i].word || strncmp(hot_context_message(context), cases[i].word, strlen(cases[i].word)) == 0),
+              "case %zu: status %d, '%s'", i, (int)status, hot_context_message(context));
+        hot_scene_destroy(&scene);
+    }
 }
 
 /* The first crosshair is the middle, or where most fibres are; 3-D views fit the box around the fibres. */
@@ -266,7 +342,7 @@ static void test_turn(hot_context *context)
 
 int main(void)
 {
-    static void (*const tests[])(hot_context *) = {test_table, test_orientation, test_resolve, test_start, test_space,
-                                                   test_turn, NULL};
+    static void (*const tests[])(hot_context *) = {test_table, test_orientation, test_resolve, test_refused,
+                                                   test_glyphs, test_start, test_space, test_turn, NULL};
     return scene_run_tests(tests);
 }
