@@ -8,6 +8,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/entry.h"
+#include "common/free.h"
 #include "common/timing.h"
 #include "contract/contract_tuning.h"
 #include "contract/cpu/contract_variant.h"
@@ -206,8 +207,6 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
         *best = fastest;
     if (kept && usual)
         *usual = first_time;
-    hot_context_free(context, self.a);
-    hot_context_free(context, self.b);
-    hot_context_free(context, self.c);
+    HOT_FREE(context, self.a, self.b, self.c);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "common/arguments.h"
 #include "common/cpu.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 struct hot_contract_tuning {
     hot_context *context; /* that has made it */
@@ -123,8 +124,7 @@ void hot_contract_tuning_destroy(hot_contract_tuning **tuning)
 {
     if (!tuning || !*tuning)
         return;
-    hot_context_free((*tuning)->context, (*tuning)->choices);
-    hot_context_free((*tuning)->context, *tuning);
+    HOT_FREE((*tuning)->context, (*tuning)->choices, *tuning);
     *tuning = NULL;
 }
 

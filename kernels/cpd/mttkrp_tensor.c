@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/entry.h"
+#include "common/free.h"
 #include "cpd_args.h"
 
 enum { AT_A_TIME = 1 << 20 }; /* values between two checks for cancellation */
@@ -146,7 +147,6 @@ void hot_mttkrp_tensor_destroy(hot_mttkrp_tensor **tensor)
         return;
     if ((*tensor)->release)
         (*tensor)->release((*tensor)->context, *tensor);
-    hot_context_free((*tensor)->context, (*tensor)->x);
-    hot_context_free((*tensor)->context, *tensor);
+    HOT_FREE((*tensor)->context, (*tensor)->x, *tensor);
     *tensor = NULL;
 }

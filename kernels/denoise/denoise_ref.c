@@ -6,6 +6,7 @@
 
 #include <hotfiber/heev.h>
 
+#include "common/free.h"
 #include "denoise.h"
 
 /* The largest p for which the p smallest eigenvalues pass for noise (Veraart 2016, equations 10 to 12); 0: none. */
@@ -159,12 +160,6 @@ hot_status hot_denoise_ref(hot_context *context, void *argument)
         for (size_t slice = o->begin; slice < o->end && status == HOT_OK; slice++)
             write_slice(args, &sum, slice);
     }
-    hot_context_free(context, x);
-    hot_context_free(context, gram);
-    hot_context_free(context, corners);
-    hot_context_free(context, sum.signals);
-    hot_context_free(context, sum.variance);
-    hot_context_free(context, sum.variances);
-    hot_context_free(context, sum.windows);
+    HOT_FREE(context, x, gram, corners, sum.signals, sum.variance, sum.variances, sum.windows);
     return status;
 }

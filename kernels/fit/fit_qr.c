@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "fit.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 void hot_fit_qr(size_t rows, size_t columns, double *a, double *diagonal)
 {
@@ -238,9 +239,6 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
             inverse[j * rows + r] = exponent ? ldexp(x[j], -exponent) : x[j];
     }
 cleanup:
-    hot_context_free(context, diagonal);
-    hot_context_free(context, vector);
-    hot_context_free(context, u);
-    hot_context_free(context, a);
+    HOT_FREE(context, diagonal, vector, u, a);
     return status;
 }

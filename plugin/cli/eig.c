@@ -133,8 +133,6 @@ int cli_eig(int argc, char **argv)
     status = save(context, nrrd, pairs, rows ? rows : max_found, width, order, dim, output);
 cleanup:
     hot_nrrd_free(context, nrrd);
-    hot_context_free(context, tensors);
-    hot_context_free(context, pairs);
-    hot_context_free(context, found);
+    HOT_FREE(context, tensors, pairs, found);
     return cli_finish(&cli_eig_command, &common, status);
 }

@@ -226,9 +226,7 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     if (!determined)
         snprintf(result->reason, sizeof result->reason, "the directions do not determine a tensor");
 cleanup:
-    hot_context_free(context, evidence);
-    hot_context_free(context, about);
-    hot_context_free(context, voxel);
+    HOT_FREE(context, evidence, about, voxel);
     hot_mask_destroy(&whole);
     return status;
 }

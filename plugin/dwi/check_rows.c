@@ -135,11 +135,7 @@ static void leave_out(hot_rows *rows, size_t gone)
 static void free_rows(hot_rows *rows)
 {
     hot_context *context = rows->context;
-    hot_context_free(context, rows->b);
-    hot_context_free(context, rows->gradients);
-    hot_context_free(context, rows->shell);
-    hot_context_free(context, rows->group);
-    hot_context_free(context, rows->gram);
+    HOT_FREE(context, rows->b, rows->gradients, rows->shell, rows->group, rows->gram);
     rows->b = rows->gradients = rows->gram = NULL;
     rows->shell = rows->group = NULL;
 }
@@ -494,8 +490,7 @@ static hot_status compare(hot_context *context, const hot_dwi *dwi, hot_rows *ro
         status = judge(dwi, rows, models, order, step, steps, ended, text, remedy, result);
     if (status == HOT_OK && result->verdict <= HOT_CHECK_ROWS_AGREE)
         status = say_odd(text, remedy, dwi, rows, models, order, result);
-    hot_context_free(context, order);
-    hot_context_free(context, space);
+    HOT_FREE(context, order, space);
     return status;
 }
 
@@ -562,11 +557,7 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
         status = compare(context, dwi, &rows, &text, &remedy, result);
     }
     free_rows(&rows);
-    hot_context_free(context, kind);
-    hot_context_free(context, rows.number);
-    hot_context_free(context, rows.signals);
-    hot_context_free(context, rows.level);
-    hot_context_free(context, rows.slice);
+    HOT_FREE(context, kind, rows.number, rows.signals, rows.level, rows.slice);
     hot_mask_destroy(&whole);
     return status;
 }

@@ -275,8 +275,6 @@ hot_status hot_rows_sensitivity(const hot_rows *all, double *sensitivity, double
                             TRIED;
         }
     }
-    hot_context_free(all->context, order);
-    hot_context_free(all->context, space);
-    hot_context_free(all->context, thinned);
+    HOT_FREE(all->context, order, space, thinned);
     return status;
 }

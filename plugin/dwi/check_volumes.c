@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/entry.h"
 #include "empty.h"
 #include "gather.h"
@@ -178,15 +179,9 @@ static void look_at_volumes(const hot_dwi *dwi, const sums *s, size_t *number, h
             first[1], first[0], other ? ", and under another gradient" : "");
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const double l = *(const double *)left, r = *(const double *)right;
-    return l < r ? -1 : l > r;
-}
-
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_size);
+    qsort(values, count, sizeof *values, hot_ascending_f64);
     return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
 }
 
@@ -213,7 +208,7 @@ static void find_usual(const hot_dwi *dwi, const sums *s, double *values, double
                 if (dwi->shell_of[v] == shell)
                     values[count++] = s->inside[k * s->volumes + v];
             const size_t low = count > 1 ? (count - 2) / 2 : 0, high = count > 1 ? (count - 1) / 2 : 0; /* of others */
-            qsort(values, count, sizeof *values, by_size);
+            qsort(values, count, sizeof *values, hot_ascending_f64);
             for (size_t v = 0; v < s->volumes; v++) {
                 const size_t at = k * s->volumes + v;
                 if (dwi->shell_of[v] != shell)
@@ -431,18 +426,8 @@ hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, c
         look_at_drift(dwi, &s, made);
         status = look_at_scheme(context, dwi, gradients, made);
     }
-    hot_context_free(context, s.rows);
-    hot_context_free(context, s.step);
-    hot_context_free(context, s.clipped);
-    hot_context_free(context, s.print);
-    hot_context_free(context, s.within);
-    hot_context_free(context, s.broken);
-    hot_context_free(context, s.zeros);
-    hot_context_free(context, s.inside);
-    hot_context_free(context, gradients);
-    hot_context_free(context, usual);
-    hot_context_free(context, values);
-    hot_context_free(context, number);
+    HOT_FREE(context, s.rows, s.step, s.clipped, s.print, s.within, s.broken, s.zeros, s.inside, gradients, usual,
+             values, number);
     hot_mask_destroy(&whole);
     if (status == HOT_OK)
         *findings = made;

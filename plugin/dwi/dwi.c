@@ -170,16 +170,10 @@ void hot_dwi_destroy(hot_dwi **dwi)
         gone->release_data(context, gone->data);
     hot_dwi_paged_free(context, gone);
     hot_dwi_summary_free(&gone->summary);
-    hot_context_free(context, gone->b);
-    hot_context_free(context, gone->gradients);
-    hot_context_free(context, gone->shell_b);
-    hot_context_free(context, gone->shell_of);
-    hot_context_free(context, gone->source);
-    hot_context_free(context, gone->position);
+    HOT_FREE(context, gone->b, gone->gradients, gone->shell_b, gone->shell_of, gone->source, gone->position);
     for (size_t i = 0; i < gone->input_count; i++)
         hot_context_free(context, gone->inputs[i]);
-    hot_context_free(context, gone->inputs);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->inputs, gone);
 }
 
 const hot_grid *hot_dwi_grid(const hot_dwi *dwi) { return dwi ? &dwi->grid : NULL; }
@@ -246,8 +240,7 @@ hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
     }
     if (shells)
         shell_b[shells - 1] /= (double)members;
-    hot_context_free(context, dwi->shell_b);
-    hot_context_free(context, dwi->shell_of);
+    HOT_FREE(context, dwi->shell_b, dwi->shell_of);
     dwi->shell_b = shell_b;
     dwi->shell_of = shell_of;
     dwi->shells = shells;
@@ -258,8 +251,6 @@ hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
     shell_of = NULL;
     status = HOT_OK;
 cleanup:
-    hot_context_free(context, sorted);
-    hot_context_free(context, shell_b);
-    hot_context_free(context, shell_of);
+    HOT_FREE(context, sorted, shell_b, shell_of);
     return status;
 }

@@ -81,8 +81,7 @@ void hot_mask_destroy(hot_mask **mask)
 {
     HOT_DESTROY_BEGIN(hot_mask, mask);
     hot_context *context = gone->context;
-    hot_context_free(context, gone->bytes);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->bytes, gone);
 }
 
 const uint8_t *hot_mask_bytes(const hot_mask *mask) { return mask ? mask->bytes : NULL; }

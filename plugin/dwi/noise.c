@@ -77,8 +77,7 @@ static double select_value(hot_context *context, const float *values, size_t cou
                 chosen[same++] = values[n];
         value = (double)hot_sorted_at(chosen, same, place - before);
     }
-    hot_context_free(context, chosen);
-    hot_context_free(context, mine);
+    HOT_FREE(context, chosen, mine);
     return value;
 }
 
@@ -140,8 +139,7 @@ static hot_status take_deviations(hot_context *context, const hot_dwi_summary *s
         }
     }
     const hot_status status = place && sums ? HOT_OK : HOT_ERROR_MEMORY;
-    hot_context_free(context, place);
-    hot_context_free(context, sums);
+    HOT_FREE(context, place, sums);
     return status;
 }
 
@@ -259,7 +257,6 @@ hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const h
             *model = HOT_NOISE_GAUSSIAN;
     }
 cleanup:
-    hot_context_free(context, low);
-    hot_context_free(context, signals);
+    HOT_FREE(context, low, signals);
     return status;
 }

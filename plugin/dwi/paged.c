@@ -137,9 +137,7 @@ void hot_dwi_paged_free(hot_context *context, hot_dwi *dwi)
     if (!gone || gone->owner != dwi)
         return;
     gone->pages.release(context, gone->pages.from);
-    hot_context_free(context, gone->data);
-    hot_context_free(context, gone->position);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->data, gone->position, gone);
     dwi->paged = NULL;
 }
 

@@ -446,10 +446,7 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     /* the caller's scheme need not outlive the call: hot_phantom_dwi has it */
     made->options.scheme_b = made->options.scheme_gradients = NULL;
 cleanup:
-    hot_context_free(context, b);
-    hot_context_free(context, gradients);
-    hot_context_free(context, m.signals);
-    hot_context_free(context, m.truth);
+    HOT_FREE(context, b, gradients, m.signals, m.truth);
     if (status != HOT_OK)
         hot_phantom_destroy(&made);
     *phantom = made;
@@ -461,11 +458,7 @@ void hot_phantom_destroy(hot_phantom **phantom)
     HOT_DESTROY_BEGIN(hot_phantom, phantom);
     hot_context *context = gone->context;
     hot_dwi_destroy(&gone->dwi);
-    hot_context_free(context, gone->conditions);
-    hot_context_free(context, gone->snr);
-    hot_context_free(context, gone->shell_b);
-    hot_context_free(context, gone->share);
-    hot_context_free(context, gone->tissue_map);
+    HOT_FREE(context, gone->conditions, gone->snr, gone->shell_b, gone->share, gone->tissue_map);
     hot_fiber_field_destroy(&gone->truth);
     hot_context_free(context, gone);
 }

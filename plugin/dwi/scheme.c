@@ -72,8 +72,7 @@ hot_status hot_scheme_supports(hot_context *context, size_t count, const double 
     hot_status status = design && inverse ? hot_sh_values_f64(order, count, gradients, design) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_fit_pseudo_inverse(context, count, terms, design, NULL, inverse, &condition);
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, inverse, design);
     if (status == HOT_ERROR_DATA) /* not of full rank: an answer, not a failure */
         return HOT_OK;
     *supports = condition <= condition_max;

@@ -119,11 +119,7 @@ hot_status hot_fiber_field_keep_response(hot_fiber_field *fibers, const hot_resp
 void hot_fiber_field_destroy(hot_fiber_field **fibers)
 {
     HOT_DESTROY_BEGIN(hot_fiber_field, fibers);
-    hot_context_free(gone->context, gone->peaks);
-    hot_context_free(gone->context, gone->counts);
-    hot_context_free(gone->context, gone->certainty);
-    hot_context_free(gone->context, gone->probability);
-    hot_context_free(gone->context, gone->cone);
+    HOT_FREE(gone->context, gone->peaks, gone->counts, gone->certainty, gone->probability, gone->cone);
     hot_response_destroy(&gone->response);
     hot_context_free(gone->context, gone);
 }

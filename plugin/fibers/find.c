@@ -88,8 +88,7 @@ static hot_status count_recovered(hot_context *context, const hot_tensor_field *
     }
     for (int k = 0; k < 2; k++)
         recovered[k] = (double)right[k] / (HOT_SIMULATED / 2);
-    hot_context_free(context, peaks);
-    hot_context_free(context, all);
+    HOT_FREE(context, peaks, all);
     return status;
 }
 
@@ -147,7 +146,6 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     if (status != HOT_OK)
         hot_fiber_field_destroy(fibers);
 cleanup:
-    hot_context_free(context, peaks);
-    hot_context_free(context, mask);
+    HOT_FREE(context, peaks, mask);
     return status;
 }

@@ -62,8 +62,7 @@ static hot_status peak_of_response(hot_context *context, const double *row, size
     *peak = 0;
     for (size_t t = 0; t < terms; t++)
         *peak += f[t] * delta[t];
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, inverse, design);
     return status;
 }
 

@@ -208,8 +208,7 @@ static hot_status learn_priors(hot_signal_finder *f)
         hot_signal_log_priors(context, learned, f->response->typical);
     f->how.population = p;
     f->how.response_sigma = hot_signal_response_sigma(&f->how, p);
-    hot_context_free(context, sigma);
-    hot_context_free(context, sample);
+    HOT_FREE(context, sigma, sample);
     return status;
 }
 
@@ -233,8 +232,7 @@ static hot_status noise_from_residuals(hot_signal_finder *f, double bright, doub
                                   "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
     if (status == HOT_OK)
         *sigma = how.sigma * learned.noise <= max_noise * bright ? how.sigma * learned.noise : INFINITY;
-    hot_context_free(context, unused);
-    hot_context_free(context, sample);
+    HOT_FREE(context, unused, sample);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/options.h"
 #include "common/entry.h"
 #include "core/fields.h"
@@ -171,12 +172,6 @@ static void name_group(int index, hot_score_group *group)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value below which a part of sorted values lies, interpolated between neighbours. */
 static double percentile(const float *sorted, size_t count, double part)
 {
@@ -216,7 +211,7 @@ static void fill_group(const outcome *outcomes, size_t voxels, int index, float 
         group->minus = (double)too_few / (double)group->voxels;
     }
     if (group->matched) {
-        qsort(errors, group->matched, sizeof *errors, ascending);
+        qsort(errors, group->matched, sizeof *errors, hot_ascending_f32);
         group->error_mean = sum / (double)group->matched;
         group->error_median = percentile(errors, group->matched, 0.5);
         group->error_95 = percentile(errors, group->matched, 0.95);
@@ -344,9 +339,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     made = NULL;
     status = HOT_OK;
 cleanup:
-    hot_context_free(context, where);
-    hot_context_free(context, errors);
-    hot_context_free(context, outcomes);
+    HOT_FREE(context, where, errors, outcomes);
     hot_score_destroy(&made);
     return status;
 }

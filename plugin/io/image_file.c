@@ -83,8 +83,7 @@ static hot_status put_on_grid(hot_context *context, const char *what, const char
         *values = found;
         found = NULL;
     }
-    hot_context_free(context, found);
-    hot_context_free(context, index);
+    HOT_FREE(context, found, index);
     return status;
 }
 

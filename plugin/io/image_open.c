@@ -66,9 +66,6 @@ void hot_image_close(hot_image *image)
         image->close(image);
     for (size_t i = 0; i < image->file_count; i++)
         hot_context_free(context, image->files[i]);
-    hot_context_free(context, image->files);
-    hot_context_free(context, image->name);
-    hot_context_free(context, image->position);
-    hot_context_free(context, image->data);
+    HOT_FREE(context, image->files, image->name, image->position, image->data);
     memset(image, 0, sizeof *image);
 }

@@ -56,8 +56,7 @@ static hot_status make_matrix(hot_context *context, hot_sh_basis basis, int lmax
                 matrix[i * terms + place[j]] = sign[j] * sum;
             }
     }
-    hot_context_free(context, ours);
-    hot_context_free(context, turn);
+    HOT_FREE(context, ours, turn);
     return status;
 }
 
@@ -103,8 +102,7 @@ static hot_status convert(const hot_image *image, const double *matrix, hot_tens
                 memset(values + i * row + 1, 0, terms * sizeof *to);
         }
     }
-    hot_context_free(context, from);
-    hot_context_free(context, to);
+    HOT_FREE(context, from, to);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/entry.h"
+#include "common/free.h"
 #include "io/common/file_open.h"
 #include "io/common/paths.h"
 
@@ -29,8 +30,7 @@ int hot_tracks_named(const char *path)
 
 void hot_tracks_free(hot_context *context, hot_tracks *tracks)
 {
-    hot_context_free(context, tracks->point);
-    hot_context_free(context, tracks->first);
+    HOT_FREE(context, tracks->point, tracks->first);
     memset(tracks, 0, sizeof *tracks);
 }
 

@@ -57,7 +57,6 @@ hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, co
     if (status == HOT_OK) /* which says what is missing where no shell is enough */
         status = hot_tensor_field_fit(context, view, mask, &options, field);
     hot_dwi_destroy(&view);
-    hot_context_free(context, gradients);
-    hot_context_free(context, volume);
+    HOT_FREE(context, gradients, volume);
     return status;
 }

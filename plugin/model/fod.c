@@ -119,8 +119,7 @@ static hot_status fod_prepare(hot_plan *plan)
                 plan->forward[i * terms + t] += design[i * terms + s] * plan->to_sh[s * terms + t];
             }
 cleanup:
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, inverse, design);
     return status;
 }
 

@@ -70,8 +70,7 @@ static hot_status odf_prepare(hot_plan *plan)
                 plan->inverse[t * used + i] += plan->from_sh[t * terms + s] * k * inverse[s * used + i];
             }
 cleanup:
-    hot_context_free(context, inverse);
-    hot_context_free(context, sh);
+    HOT_FREE(context, inverse, sh);
     return status;
 }
 

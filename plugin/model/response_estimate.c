@@ -93,8 +93,7 @@ static hot_status first_choice(hot_response_search *search, hot_response **respo
                                                    "has a diffusion tensor with direction",
                                                    hot_mask_count(search->mask));
     }
-    hot_context_free(context, merits);
-    hot_context_free(context, values);
+    HOT_FREE(context, merits, values);
     return status;
 }
 
@@ -126,8 +125,7 @@ static hot_status search_sample(hot_response_search *search, const hot_response 
     }
     if (status == HOT_OK)
         status = hot_response_take_candidates(search, merits);
-    hot_context_free(context, merits);
-    hot_context_free(context, values);
+    HOT_FREE(context, merits, values);
     return status;
 }
 
@@ -332,11 +330,6 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
         *voxels = chosen;
 cleanup:
     hot_response_destroy(&current);
-    hot_context_free(context, tensors);
-    hot_context_free(context, work);
-    hot_context_free(context, search->sample);
-    hot_context_free(context, search->row);
-    hot_context_free(context, search->signals);
-    hot_context_free(context, search);
+    HOT_FREE(context, tensors, work, search->sample, search->row, search->signals, search);
     return status;
 }

@@ -58,10 +58,7 @@ void hot_tensor_field_destroy(hot_tensor_field **field)
 {
     HOT_DESTROY_BEGIN(hot_tensor_field, field);
     hot_response_destroy(&gone->response);
-    hot_context_free(gone->context, gone->extra);
-    hot_context_free(gone->context, gone->simulated);
-    hot_context_free(gone->context, gone->values);
-    hot_context_free(gone->context, gone);
+    HOT_FREE(gone->context, gone->extra, gone->simulated, gone->values, gone);
 }
 
 const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field) { return field ? &field->grid : NULL; }

@@ -141,8 +141,7 @@ static hot_status read_map(hot_page *page, const hot_map_kind *kind, const char 
         bytes += bytes_of(page->maps[m].plane);
     for (int p = 0; p < HOT_PAGE_PLANES && bytes > max_maps; p++) /* its histogram stays */
         hot_png_free(&map->plane[p]);
-    hot_context_free(page->context, some);
-    hot_context_free(page->context, values);
+    HOT_FREE(page->context, some, values);
     return status;
 }
 

@@ -399,7 +399,6 @@ void hot_folder_discard(hot_context *context, hot_folder *folder)
         close(folder->lock);
     if (folder->path)
         hot_parents_remove(folder->path, folder->parents);
-    hot_context_free(context, folder->temporary);
-    hot_context_free(context, folder->path);
+    HOT_FREE(context, folder->temporary, folder->path);
     memset(folder, 0, sizeof *folder);
 }

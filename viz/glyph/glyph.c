@@ -1,5 +1,6 @@
 #include "glyph.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -162,8 +163,7 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
 
 void hot_sphere_free(hot_context *context, hot_sphere *sphere)
 {
-    hot_context_free(context, sphere->vertex);
-    hot_context_free(context, sphere->triangle);
+    HOT_FREE(context, sphere->vertex, sphere->triangle);
     memset(sphere, 0, sizeof *sphere);
 }
 

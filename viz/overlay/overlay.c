@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "overlay_parts.h"
 #include "scene/pick.h"
 
@@ -44,16 +45,12 @@ static void free_values(hot_overlay *overlay)
 
 void hot_overlay_destroy(hot_overlay **overlay)
 {
-    hot_overlay *gone = overlay ? *overlay : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_overlay, overlay);
     free_values(gone);
     if (gone->text)
         hot_draw_list_free(&gone->list);
     hot_text_destroy(gone->context, &gone->text);
-    hot_context_free(gone->context, gone->vertices);
-    hot_context_free(gone->context, gone);
-    *overlay = NULL;
+    HOT_FREE(gone->context, gone->vertices, gone);
 }
 
 int hot_overlay_set_message(hot_overlay *overlay, const char *message)

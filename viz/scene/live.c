@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "glyph/glyph.h"
 #include "glyph_size.h"
 #include "scene_open.h"
@@ -60,20 +61,13 @@ hot_status hot_live_create(hot_context *context, const hot_grid *grid, const uin
 
 void hot_live_destroy(hot_live **live)
 {
-    hot_live *gone = live ? *live : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_live, live);
     hot_context *context = gone->context;
-    for (int k = 0; k < HOT_LIVE_KINDS; k++) {
-        hot_context_free(context, gone->arrays[k].in);
-        hot_context_free(context, gone->arrays[k].shown);
-        hot_context_free(context, gone->arrays[k].counts);
-        hot_context_free(context, gone->arrays[k].radius);
-    }
+    for (int k = 0; k < HOT_LIVE_KINDS; k++)
+        HOT_FREE(context, gone->arrays[k].in, gone->arrays[k].shown, gone->arrays[k].counts, gone->arrays[k].radius);
     hot_context_free(context, gone->mask);
     pthread_mutex_destroy(&gone->lock);
     hot_context_free(context, gone);
-    *live = NULL;
 }
 
 hot_status hot_live_add(hot_live *live, hot_live_kind kind, int number, const char *name)
@@ -96,8 +90,7 @@ hot_status hot_live_add(hot_live *live, hot_live_kind kind, int number, const ch
     if (kind == HOT_LIVE_TENSORS && made.shown)
         made.radius = hot_context_calloc(context, voxels, sizeof *made.radius);
     if (!made.shown || (kind != HOT_LIVE_IMAGE && !made.counts && !made.radius)) {
-        hot_context_free(context, made.shown);
-        hot_context_free(context, made.in);
+        HOT_FREE(context, made.shown, made.in);
         return HOT_ERROR_MEMORY;
     }
     pthread_mutex_lock(&live->lock);

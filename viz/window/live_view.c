@@ -3,12 +3,13 @@
 
 #include "common/arguments.h"
 #include "common/entry.h"
+#include "common/free.h"
 #include "common/options.h"
+#include "common/thread_start.h"
 
 #ifdef HOT_HAVE_GLFW
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,17 +84,6 @@ static void *run_window(void *user)
     return NULL;
 }
 
-/* The caller's signals go to its own threads. */
-static int start_thread(hot_view *view)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    view->has_thread = pthread_create(&view->thread, NULL, run_window, view) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return view->has_thread;
-}
-
 static hot_status fill(hot_view *view, const hot_view_fields *fields)
 {
     const hot_grid *grid = fields->tensors ? hot_tensor_field_grid(fields->tensors)
@@ -123,7 +113,7 @@ static hot_status start(hot_view *view)
 {
     if (view->in_poll) {
         make_window(view, &view->window);
-    } else if (!start_thread(view)) {
+    } else if (!(view->has_thread = hot_thread_start(&view->thread, run_window, view))) {
         return hot_context_fail(view->caller, HOT_ERROR_DEVICE, "the system starts no thread for the window");
     } else {
         pthread_mutex_lock(&view->lock);
@@ -268,9 +258,7 @@ hot_status hot_view_poll(hot_context *context, hot_view *view, double seconds, i
 
 void hot_view_close(hot_view **view)
 {
-    hot_view *gone = view ? *view : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_view, view);
     hot_context *caller = gone->caller;
     atomic_store(&gone->closing, 1);
     if (gone->in_poll)
@@ -283,7 +271,6 @@ void hot_view_close(hot_view **view)
     pthread_cond_destroy(&gone->changed);
     pthread_mutex_destroy(&gone->lock);
     hot_context_free(caller, gone);
-    *view = NULL;
 }
 
 #else /* no window */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "common/lapack.h"
 #include "cpd_products.h"
 #include "cpd_factors.h"
@@ -52,15 +53,9 @@ static void als_destroy(hot_context *context, als *s)
 {
     hot_cpd_tensor_destroy(context, &s->tensor);
     for (int m = 0; m < 3; m++) {
-        hot_context_free(context, s->f[m]);
-        hot_context_free(context, s->gram[m]);
-        hot_context_free(context, s->whole[m]);
+        HOT_FREE(context, s->f[m], s->gram[m], s->whole[m]);
     }
-    hot_context_free(context, s->whole_lambda);
-    hot_context_free(context, s->product);
-    hot_context_free(context, s->before);
-    hot_context_free(context, s->matrix);
-    hot_context_free(context, s->kept);
+    HOT_FREE(context, s->whole_lambda, s->product, s->before, s->matrix, s->kept);
 }
 
 /* f[mode] into the args's array, and its Gram matrix of what that array holds. */

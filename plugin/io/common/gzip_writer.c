@@ -3,6 +3,7 @@
  * one gzip member. The cuts depend on the contents only: any number of threads writes the same bytes. */
 #include "gzip_writer.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 #include <errno.h>
 #include <string.h>
@@ -169,11 +170,6 @@ hot_status hot_gzip_end(hot_gzip_writer **writer, hot_status status)
     for (int i = 0; i < gone->ready; i++)
         deflateEnd(&gone->deflater[i]);
     hot_context *context = gone->context;
-    hot_context_free(context, gone->deflater);
-    hot_context_free(context, gone->packed_bytes);
-    hot_context_free(context, gone->check);
-    hot_context_free(context, gone->held);
-    hot_context_free(context, gone->packed);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->deflater, gone->packed_bytes, gone->check, gone->held, gone->packed, gone);
     return status;
 }

@@ -248,9 +248,7 @@ void hot_output_discard(hot_context *context, hot_output *output)
         close(output->handle);
     if (output->target)
         hot_parents_remove(output->target, output->parents);
-    hot_context_free(context, output->temporary);
-    hot_context_free(context, output->target);
-    hot_context_free(context, output->path);
+    HOT_FREE(context, output->temporary, output->target, output->path);
     memset(output, 0, sizeof *output);
 }
 

@@ -501,6 +501,5 @@ void hot_stream_close(hot_context *context, hot_stream **stream)
     HOT_DESTROY_BEGIN(hot_stream, stream);
     source_end(context, &gone->from);
     fclose(gone->file);
-    hot_context_free(context, gone->name);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->name, gone);
 }

@@ -220,10 +220,8 @@ hot_status hot_fz_load(hot_context *context, const char *path, hot_fiber_field *
     if (status == HOT_OK)
         status = assemble(in, fibers);
     hot_stream_close(context, &in->stream);
-    for (int f = 0; f < FIBERS; f++) {
-        hot_context_free(context, in->amplitude[f]);
-        hot_context_free(context, in->direction[f]);
-    }
+    for (int f = 0; f < FIBERS; f++)
+        HOT_FREE(context, in->amplitude[f], in->direction[f]);
     hot_context_free(context, in);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "common/arguments.h"
 #include "io/common/gradient_files.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions, size_t *count)
 {
@@ -37,7 +38,6 @@ hot_status hot_directions_table_load(hot_context *context, const char *path, dou
     } else {
         hot_context_free(context, made);
     }
-    hot_context_free(context, values);
-    hot_context_free(context, text);
+    HOT_FREE(context, values, text);
     return status;
 }

@@ -175,7 +175,6 @@ hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fiber
                         close, some, HOT_LOBES_LMAX);
     if (status == HOT_OK)
         status = hot_image_save(context, path, &fibers->grid, HOT_CONTENT_SH, HOT_LOBES_TERMS, fill_lobes, &all);
-    hot_context_free(context, live);
-    hot_context_free(context, all.rows);
+    HOT_FREE(context, live, all.rows);
     return status;
 }

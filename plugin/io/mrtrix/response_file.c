@@ -143,8 +143,7 @@ hot_status hot_response_load(hot_context *context, const char *path, hot_respons
         memcpy((*response)->rows + r * out->columns, out->values[r], out->columns * sizeof(double));
     }
 cleanup:
-    hot_context_free(context, out);
-    hot_context_free(context, text);
+    HOT_FREE(context, out, text);
     return status;
 }
 

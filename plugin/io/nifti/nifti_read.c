@@ -280,8 +280,7 @@ static hot_status open_half(hot_context *context, const char *path, const char *
     if (name && packed)
         status = hot_stream_open(context, stat(name, &there) != 0 && stat(packed, &there) == 0 ? packed : name,
                                  HOT_FILE_GIVEN, stream);
-    hot_context_free(context, name);
-    hot_context_free(context, packed);
+    HOT_FREE(context, name, packed);
     return status;
 }
 

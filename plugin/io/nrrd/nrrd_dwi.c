@@ -354,8 +354,7 @@ static void release_reader(hot_context *context, void *from)
 {
     const span_reader *reader = from;
     hot_nrrd_close(context, reader->file);
-    hot_context_free(context, reader->file);
-    hot_context_free(context, from);
+    HOT_FREE(context, reader->file, from);
 }
 
 /* Leaves them in the file, which is the data set's then. */

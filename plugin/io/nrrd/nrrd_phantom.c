@@ -154,8 +154,7 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
         status = hot_nrrd_save(context, nrrd, path, o.compress);
 cleanup:
     nrrdNix(nrrd);
-    hot_context_free(context, whole);
-    hot_context_free(context, samples);
+    HOT_FREE(context, whole, samples);
     return status;
 }
 

@@ -128,10 +128,7 @@ static hot_status set_content(const Nrrd *nrrd, hot_image *image)
         image->content = HOT_CONTENT_PEAKS; /* as this program wrote them before it had the key: truth, and peaks */
         image->content_said = "its header";
     }
-    hot_context_free(context, phantom);
-    hot_context_free(context, word);
-    hot_context_free(context, map);
-    hot_context_free(context, modality);
+    HOT_FREE(context, phantom, word, map, modality);
     return status;
 }
 

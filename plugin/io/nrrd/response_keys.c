@@ -139,9 +139,6 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
     status = HOT_OK;
 cleanup:
     hot_response_destroy(&made);
-    hot_context_free(context, text);
-    hot_context_free(context, b_text);
-    hot_context_free(context, typical_text);
-    hot_context_free(context, noise_text);
+    HOT_FREE(context, text, b_text, typical_text, noise_text);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "io/common/output.h"
 #include "common/entry.h"
 #include "io/common/formats.h"
@@ -49,12 +50,6 @@ static double background_value(const hot_picture *picture, size_t voxel)
 
 /* ---- Windows --------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The background's 2nd and 98th percentile and the amplitudes' 75th and 95th, over the voxels that are not 0 (a sample
  * of them in large volumes). */
 static hot_status find_windows(hot_context *context, hot_picture *picture)
@@ -73,8 +68,8 @@ static hot_status find_windows(hot_context *context, hot_picture *picture)
         if (length > 0)
             amplitudes[sticks++] = (float)length;
     }
-    qsort(values, count, sizeof *values, ascending);
-    qsort(amplitudes, sticks, sizeof *amplitudes, ascending);
+    qsort(values, count, sizeof *values, hot_ascending_f32);
+    qsort(amplitudes, sticks, sizeof *amplitudes, hot_ascending_f32);
     picture->low = count ? values[(size_t)(0.02 * (double)(count - 1))] : 0;
     picture->high = count ? values[(size_t)(0.98 * (double)(count - 1))] : 1;
     picture->full = sticks ? amplitudes[(size_t)(0.95 * (double)(sticks - 1))] : 1;
