@@ -90,8 +90,7 @@ static int read_line(const char *line, size_t length, hot_contract_choice *choic
 hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning)
 {
     HOT_ENTRY(context);
-    if (tuning)
-        *tuning = NULL;
+    HOT_CLEAR(tuning);
     HOT_NEED(context, tuning);
     hot_status status = HOT_OK;
     hot_contract_tuning *made = hot_context_calloc(context, 1, sizeof *made);

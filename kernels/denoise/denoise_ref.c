@@ -6,6 +6,7 @@
 
 #include <hotfiber/heev.h>
 
+#include "common/flow.h"
 #include "common/free.h"
 #include "denoise.h"
 
@@ -68,9 +69,7 @@ static hot_status do_window(hot_context *context, const denoise_args *args, cons
             gram[2 * (c * n + r)] = creal(product);
             gram[2 * (c * n + r) + 1] = cimag(product);
         }
-    hot_status status = hot_heev_f64(context, NULL, n, 1, gram, values, vectors, NULL);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_heev_f64(context, NULL, n, 1, gram, values, vectors, NULL));
     double variance;
     const size_t noise = noise_components(args, values, &variance);
     const double complex *v = (const double complex *)(const void *)vectors;

@@ -184,9 +184,7 @@ static hot_status check_rank(hot_context *context, size_t rows, size_t columns, 
     }
     copy_triangle(columns, a, diagonal, length, u);
     singular_range(columns, u, &largest, &smallest);
-    const hot_status status = hot_context_check(context, "inverting a matrix");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_context_check(context, "inverting a matrix"));
     if (!(smallest > 1e-12 * largest))
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "the %zu measurements do not determine the %zu coefficients (singular values from "

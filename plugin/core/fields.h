@@ -4,6 +4,7 @@
 
 #include <hotfiber/hotfiber.h>
 
+#include "common/flow.h"
 #include "common/free.h"
 
 /* The memory layout of a DWI's samples: the file's type, with strides. */

@@ -348,9 +348,7 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
         if (largest - least > 0.5)
             add(to, "b_jitter", wide, "b = %.0f: b-values from %.6g to %.6g count as one shell%s", b, least,
                 largest, wide ? "; they are hardly one: is that meant?" : "");
-        hot_status status = hot_dwi_shell_scheme(context, dwi, (int)shell, &order, &distinct, &planar);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_dwi_shell_scheme(context, dwi, (int)shell, &order, &distinct, &planar));
         const double gap = largest_gap(count, gradients);
         const double even = 57.29577951308232 * acos(1 - 1 / (double)(distinct ? distinct : 1));
         if (planar)
@@ -389,8 +387,7 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
 hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t least,
                                      hot_check_findings **findings)
 {
-    if (findings)
-        *findings = NULL;
+    HOT_CLEAR(findings);
     HOT_NEED(context, dwi, findings);
     hot_mask *whole = NULL;
     sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .lines = dwi->grid.size[1],

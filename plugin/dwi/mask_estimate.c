@@ -322,8 +322,7 @@ hot_status hot_mask_count_holes(hot_context *context, const hot_mask *mask, size
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
     HOT_ENTRY(context);
-    if (mask)
-        *mask = NULL;
+    HOT_CLEAR(mask);
     HOT_NEED(context, dwi, mask);
     const size_t voxels = hot_grid_voxels(&dwi->grid), *size = dwi->grid.size;
     const hot_dwi_summary *summary;

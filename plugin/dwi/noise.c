@@ -162,9 +162,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     hot_status status = hot_mask_check(context, mask, &dwi->grid);
     if (status != HOT_OK || *repeats < 2 || mask->inside == 0)
         return status;
-    status = hot_dwi_summary_get(context, dwi, &summary, &made);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_summary_get(context, dwi, &summary, &made));
     deviation = hot_context_alloc(context, mask->inside, sizeof *deviation);
     status = deviation ? take_deviations(context, summary, mask, deviation, &used, &total) : HOT_ERROR_MEMORY;
     if (status == HOT_OK && used) {

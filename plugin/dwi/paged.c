@@ -199,9 +199,7 @@ hot_status hot_dwi_map(hot_context *context, const hot_dwi *dwi, size_t first, h
     if (!p)
         return HOT_OK;
     if (p->of != dwi->position || slice < p->begin || slice >= p->end) {
-        hot_status status = load(context, dwi, slice);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(load(context, dwi, slice));
     }
     held->view.paged = NULL;
     held->view.data = p->data;

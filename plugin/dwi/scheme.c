@@ -123,9 +123,7 @@ hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t co
                                 "they determine no tensor of any order", distinct, source, what, normal[0], normal[1],
                                 normal[2]);
     for (int supports = 0; lower > 0 && !supports; lower -= supports ? 0 : 2) {
-        hot_status status = hot_scheme_supports(context, count, gradients, lower, &supports);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_scheme_supports(context, count, gradients, lower, &supports));
     }
     char remedy[64] = "no order would do";
     if (lower > 0)

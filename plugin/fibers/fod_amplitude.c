@@ -95,8 +95,7 @@ hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_f
                                          hot_fiber_field **scaled)
 {
     HOT_ENTRY(context);
-    if (scaled)
-        *scaled = NULL;
+    HOT_CLEAR(scaled);
     HOT_NEED(context, fibers, scaled);
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     double scale = 0, bright = 0;

@@ -251,9 +251,7 @@ static hot_status fill_groups(hot_context *context, const outcome *outcomes, siz
 {
     for (int index = 0; index < GROUPS; index++) {
         hot_score_group *group = &made->groups[made->count];
-        const hot_status status = hot_context_check(context, "comparing directions");
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_context_check(context, "comparing directions"));
         fill_group(outcomes, voxels, index, errors, group);
         if (!group->voxels)
             continue;
@@ -289,8 +287,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
                             const hot_score_options *options, hot_score **score)
 {
     HOT_ENTRY(context);
-    if (score)
-        *score = NULL;
+    HOT_CLEAR(score);
     HOT_NEED(context, found, truth, score);
     hot_score_options o = {.size = sizeof o};
     const size_t *sizes = truth->grid.size;

@@ -105,12 +105,9 @@ hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tenso
                              hot_glyphs **glyphs)
 {
     HOT_ENTRY(context);
-    if (glyphs)
-        *glyphs = NULL;
+    HOT_CLEAR(glyphs);
     HOT_NEED(context, tensors, glyphs);
-    const hot_status known = hot_option_choice(context, "space", (int)space, HOT_SPACE_LPS + 1);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_option_choice(context, "space", (int)space, HOT_SPACE_LPS + 1));
     const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
     double to[3];
     hot_status status = HOT_ERROR_MEMORY;

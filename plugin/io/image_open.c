@@ -44,9 +44,7 @@ hot_status hot_image_read(hot_image *image)
     hot_context *context = image->context;
     if (image->data)
         return HOT_OK;
-    hot_status status = hot_image_fits(image);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_image_fits(image));
     image->data = hot_context_alloc(context, image->samples, hot_sample_bytes(image->sample));
     return image->data ? image->read(image, image->data) : HOT_ERROR_MEMORY;
 }

@@ -158,8 +158,6 @@ const hot_model hot_model_adc = {
         "apparent diffusion coefficient D(g) = -ln(S/S0)/b as an order-m form. Its maxima are NOT the fibres: where "
         "two fibres cross they fall between them (order 2 is the diffusion tensor, whose first eigenvector is the "
         "fibre where there is one)",
-    .regularise = 0,
-    .needs_response = 0,
     .select = adc_select,
     .prepare = adc_prepare,
     .fit = adc_fit,

@@ -15,8 +15,7 @@ hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, co
                                     hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, dwi, field);
     const double *shell_b;
     const int *shell_of;

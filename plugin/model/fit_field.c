@@ -130,8 +130,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
                                 const hot_fit_options *options, hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, dwi, field);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_tensor_field_fit(context, dwi, all, options, field));
@@ -140,9 +139,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     hot_plan *plan = NULL;
     hot_response *response = NULL, *others[2] = {NULL};
     hot_tensor_field *made = NULL;
-    status = hot_options_read(context, "hot_fit_options", options, &settings);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_fit_options", options, &settings));
     const hot_grid *grid = hot_dwi_grid(dwi);
     status = hot_mask_check(context, mask, grid);
     if (status != HOT_OK)

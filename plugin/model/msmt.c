@@ -182,7 +182,6 @@ const hot_model hot_model_msmt = {
     .name = "msmt",
     .help = "fibre orientation density and amounts of further tissues, from all shells, under the constraint that none "
             "is negative",
-    .regularise = 0,
     .needs_response = 1,
     .select = msmt_select,
     .prepare = msmt_prepare,

@@ -408,14 +408,9 @@ static hot_status fiber_response(search *s, size_t count, int lmax, hot_response
     size_t place[HOT_CANDIDATES];
     count = count < HOT_CANDIDATES ? count : HOT_CANDIDATES;
     if (status == HOT_OK) {
-        chosen->context = s->context;
-        chosen->dwi = s->dwi;
-        chosen->volumes = s->volumes;
-        chosen->shells = s->shells;
-        chosen->shell_b = s->shell_b;
-        chosen->shell_of = s->shell_of;
-        chosen->lmax = lmax;
-        chosen->chosen = chosen->count = count;
+        *chosen = (hot_response_search){.context = s->context, .dwi = s->dwi, .volumes = s->volumes,
+                                        .shells = s->shells, .shell_b = s->shell_b, .shell_of = s->shell_of,
+                                        .lmax = lmax, .chosen = count, .count = count};
         chosen->signals = hot_context_alloc(s->context, count, s->volumes * sizeof *chosen->signals);
         status = chosen->signals ? HOT_OK : HOT_ERROR_MEMORY;
     }

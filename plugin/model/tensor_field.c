@@ -38,15 +38,10 @@ hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, i
                                    const float *values, hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, grid, model, values, field);
-    const hot_status known = hot_grid_check(context, grid);
-    if (known != HOT_OK)
-        return known;
-    hot_status status = hot_tensor_field_make(context, grid, order, model, field);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_grid_check(context, grid));
+    HOT_TRY(hot_tensor_field_make(context, grid, order, model, field));
     const size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
     memcpy((*field)->values, values, voxels * row * sizeof *values);
     for (size_t voxel = 0; voxel < voxels; voxel++)

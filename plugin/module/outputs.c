@@ -39,18 +39,14 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
     char *target = hot_links_follow(context, path), *folder = NULL, *file = NULL;
     int lock = 0, made = 0, parents = 0;
     hot_status status = target           ? hot_output_check_link(context, path, target)
-                        : errno == ENOMEM ? HOT_ERROR_MEMORY
-                                          : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                                             strerror(errno));
+                        : hot_output_cannot(context, "write", path);
     if (status == HOT_OK)
         status = hot_parents_make(context, target, &parents);
     if (status == HOT_OK) {
         hot_temporary_folder_sweep(target);
         made = hot_temporary_folder_make(context, target, &folder, &lock) == 0;
         if (!made)
-            status = errno == ENOMEM ? HOT_ERROR_MEMORY
-                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                                        strerror(errno));
+            status = hot_output_cannot(context, "write", path);
     }
     if (status == HOT_OK && !(file = hot_path_join(context, folder, path + hot_path_folder_length(path))))
         status = HOT_ERROR_MEMORY;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "common/free.h"
 #include "glyph/parallel_for.h"
 #include "scene/glyph_size.h"
@@ -270,10 +271,8 @@ static hot_status sort_by_depth(hot_raster *raster)
     enum { BINS = 4096 };
     const size_t count = raster->job.list->first[HOT_SPHERES];
     size_t begin[BINS + 1] = {0};
-    hot_status status = reserve(raster->context, (void **)&raster->sorted, &raster->sorted_capacity, count,
-                                  sizeof *raster->sorted);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(reserve(raster->context, (void **)&raster->sorted, &raster->sorted_capacity, count,
+                    sizeof *raster->sorted));
     for (size_t g = 0; g < count; g++)
         begin[depth_bin(raster, g, BINS) + 1]++;
     for (int b = 0; b < BINS; b++)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "common/free.h"
 #include "glyph/glyph.h"
 #include "glyph_size.h"
@@ -216,9 +217,7 @@ static hot_status fit_state(hot_live *live, hot_context *context, const hot_scen
     } else if (strcmp(state->background, "auto") == 0 && hot_scene_volume(scene, live->background)) {
         memcpy(state->background, live->background, sizeof live->background);
     }
-    const hot_status status = hot_scene_fit_state(context, old ? old : scene, scene, state);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_scene_fit_state(context, old ? old : scene, scene, state));
     if (!old)
         memcpy(live->followed, state->voxel, sizeof live->followed);
     follow(live, scene, slice, state);

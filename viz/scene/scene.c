@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/compare.h"
+#include "common/flow.h"
 #include "common/free.h"
 #include "glyph/glyph.h"
 #include "lines.h"
@@ -316,9 +317,7 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
 hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume)
 {
     double window[2];
-    hot_status status = percentiles(scene, volume, 0, 0.02, 0.98, window);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(percentiles(scene, volume, 0, 0.02, 0.98, window));
     volume->window[0] = fmin(window[0], 0); /* zero is black */
     volume->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
     if (!(volume->window[0] < volume->window[1]))
@@ -475,11 +474,8 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, int component
 static hot_status device_radii(hot_context *context, hot_scene *scene)
 {
     hot_glyph_scan scan;
-    hot_status status = hot_interop_load(context, &scene->interop);
-    if (status == HOT_OK)
-        status = hot_glyph_scan_make(context, scene->order, &scan);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_interop_load(context, &scene->interop));
+    HOT_TRY(hot_glyph_scan_make(context, scene->order, &scan));
     const int error = scene->interop->radii(&scan, scene->voxels, scene->device_tensors, scene->radius);
     return hot_interop_status(context, scene->interop, error, "measuring tensors");
 }

@@ -6,6 +6,7 @@
 #include "common/free.h"
 #include "common/options.h"
 #include "common/thread_start.h"
+#include "common/timing.h"
 
 #ifdef HOT_HAVE_GLFW
 #include <math.h>
@@ -128,8 +129,7 @@ hot_status hot_view_open(hot_context *context, const hot_view_fields *fields, co
                          hot_view **view)
 {
     HOT_ENTRY(context);
-    if (view)
-        *view = NULL;
+    HOT_CLEAR(view);
     HOT_NEED(context, fields, view);
     hot_view_fields shown = HOT_VIEW_FIELDS_INIT;
     hot_view_options own = HOT_VIEW_OPTIONS_INIT;
@@ -198,13 +198,6 @@ hot_status hot_view_update(hot_context *context, hot_view *view, const hot_view_
     return HOT_OK;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Waits up to `seconds` for the thread to close the window. */
 static void wait_closed(hot_view *view, double seconds)
 {
@@ -239,15 +232,15 @@ hot_status hot_view_poll(hot_context *context, hot_view *view, double seconds, i
     if (!view)
         return HOT_OK;
     hot_status status = HOT_OK;
-    const double end = seconds < 0 ? HUGE_VAL : now() + seconds;
+    const double end = seconds < 0 ? HUGE_VAL : seconds_now() + seconds;
     while (status == HOT_OK && !atomic_load(&view->is_closed)) {
-        const double wait = fmax(0, fmin(end - now(), hot_window_wait));
+        const double wait = fmax(0, fmin(end - seconds_now(), hot_window_wait));
         if (view->in_poll)
             step(view, wait);
         else
             wait_closed(view, wait);
         status = hot_context_check(context, "showing the window");
-        if (now() >= end)
+        if (seconds_now() >= end)
             break;
     }
     *open = !atomic_load(&view->is_closed);
@@ -280,8 +273,7 @@ hot_status hot_view_open(hot_context *context, const hot_view_fields *fields, co
 {
     (void)options;
     HOT_ENTRY(context);
-    if (view)
-        *view = NULL;
+    HOT_CLEAR(view);
     HOT_NEED(context, fields, view);
     return hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: no windows, only pictures "
                                                        "(hot_view_show)");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "common/free.h"
 #include "common/lapack.h"
 #include "cpd_products.h"
@@ -116,9 +117,7 @@ static hot_status update(hot_context *context, als *s, int mode, int fresh)
     const void *const factors[3] = {s->args->factor[0], s->args->factor[1], s->args->factor[2]};
     memcpy(s->before, s->f[mode], count * sizeof *s->before);
     hot_cpd_product(&s->tensor, mode, factors, fresh, s->product);
-    const hot_status status = hot_context_check(context, "CP decomposition");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_context_check(context, "CP decomposition"));
     hot_cpd_hadamard(rank, s->gram[one], s->gram[other], s->matrix);
     if (s->args->options.non_negative) {
         for (size_t r = 0; r < rank; r++)

@@ -293,9 +293,7 @@ static hot_status skip_bytes(hot_context *context, source *from, const char *nam
                                     "'%s' ends within the %zu bytes to skip", name, skip);
         left -= got;
         if ((skip - left) % PORTION == 0) {
-            hot_status status = hot_context_check(context, "reading");
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_check(context, "reading"));
         }
     }
     return HOT_OK;
@@ -338,9 +336,7 @@ hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, siz
     unsigned char *data = samples;
     for (size_t n = 0; n < count && one > 1; n++, data += one) {
         if ((n & 0xfffff) == 0) {
-            hot_status status = hot_context_check(context, "reading");
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_check(context, "reading"));
         }
         reverse(data, one);
     }

@@ -92,9 +92,7 @@ static hot_status read_numbers(reader *in, const record *of, uint64_t count, flo
         for (size_t n = 0; n < part && to; n++)
             *to++ = (float)number(in->block + n * each, of->precision);
         done += part;
-        const hot_status status = hot_context_check(in->context, "reading");
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_context_check(in->context, "reading"));
     }
     return HOT_OK;
 }
@@ -138,9 +136,7 @@ static hot_status read_fibers(reader *in, const record *of, size_t each, float *
                         "alone)");
     if (of->count > hot_stream_at_most(in->stream) / sizes[of->precision])
         return fail(in, "it is truncated");
-    hot_status status = hot_memory_check(in->context, in->path, "directions", 4. * (double)of->count);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_memory_check(in->context, in->path, "directions", 4. * (double)of->count));
     *to = hot_context_alloc(in->context, (size_t)of->count, sizeof **to);
     return *to ? read_numbers(in, of, of->count, *to) : HOT_ERROR_MEMORY;
 }

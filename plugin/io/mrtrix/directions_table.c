@@ -10,8 +10,7 @@
 hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions, size_t *count)
 {
     HOT_ENTRY(context);
-    if (directions)
-        *directions = NULL;
+    HOT_CLEAR(directions);
     HOT_NEED(context, path, directions, count);
     char *text = NULL;
     double *values = NULL, *made = NULL;

@@ -99,8 +99,7 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
 hot_status hot_response_load(hot_context *context, const char *path, hot_response **response)
 {
     HOT_ENTRY(context);
-    if (response)
-        *response = NULL;
+    HOT_CLEAR(response);
     HOT_NEED(context, path, response);
     if (!path || !response)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
