@@ -32,6 +32,21 @@ static int check_failures __attribute__((unused)), check_total __attribute__((un
         return check_failures ? 1 : 0;                                             \
     } while (0)
 
+/* FREE(signals, directions); of malloc, in this order */
+#define FREE(...)                                                              \
+    do {                                                                       \
+        void *const freed_[] = {__VA_ARGS__};                                  \
+        for (size_t at_ = 0; at_ < sizeof freed_ / sizeof *freed_; at_++)      \
+            free(freed_[at_]);                                                 \
+    } while (0)
+
+/* A file of this text. */
+static inline void check_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s is not written", path);
+}
+
 /* splitmix64: the same numbers on every machine */
 static inline uint64_t check_random_bits(uint64_t *state)
 {

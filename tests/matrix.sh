@@ -1,4 +1,4 @@
-# matrix.sh [--full] [NAME...]: builds the project in other ways than tests/run.sh does, each in a folder of its own
+# matrix.sh [--full] [NAME...]: builds the project in other ways than tests/run.sh does, each in its own folder
 # (HOT_MATRIX, default build-matrix of the checkout), and runs C tests, or with --full all tests. A line for each; a
 # failure is the status. Names, default all but the last four:
 #   debug     gcc, -O0, warnings are errors       clang     clang, release
@@ -9,7 +9,7 @@
 #   musl      the kernels with musl's C library
 #   asan      address and undefined-behaviour sanitizers      tsan   thread sanitizer (clang, Archer)
 #   twice     two builds in two folders, the same bytes      abi    types of the headers against those kept
-# What this machine has no compiler for is said and left out.
+# A build without its compiler on this machine is named and left out.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 work=${HOT_MATRIX:-$source/build-matrix}

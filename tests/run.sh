@@ -3,7 +3,7 @@
 #   sh tests/run.sh               the ordinary run, a few minutes
 #   sh tests/run.sh --long        the same with the full numbers of random cases
 #   sh tests/run.sh --mutants N   no tests but random faults with the seed N, and which of them the tests see: hours
-#   sh tests/run.sh --sanitize    built with ASan and UBSan, CPU only, in a build folder of its own
+#   sh tests/run.sh --sanitize    built with ASan and UBSan, CPU only, in its own build folder
 # Further arguments go to ctest (for example: -R phantom).
 set -eu
 long=0

@@ -10,7 +10,6 @@ condition has --voxels voxels (200). Every tool estimates its response from a se
 same b-values and noise (without CSF and dispersion). hotfiber runs with its defaults; of the peers the table has the
 best of all settings tried (harmonic order, model, relative threshold), chosen by the score itself, which favours
 them."""
-import argparse
 import contextlib
 import io
 import json
@@ -21,6 +20,8 @@ import tempfile
 
 import nibabel
 import numpy as np
+
+import tissue
 
 FIVE = ("single", "30-40", "45-55", "60-90", "three")
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -213,9 +214,7 @@ def table(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    parser.add_argument("--hotfiber", default=os.path.join(root, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seed", type=int, default=20000)
     parser.add_argument("--voxels", type=int, default=200)
     parser.add_argument("--only", default="", help="cases whose name contains this")
@@ -225,7 +224,6 @@ def main():
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("-o", help="write the table here too")
     options = parser.parse_args()
-    options.hotfiber = os.path.abspath(options.hotfiber)
     bench, results, back = Bench(options), {}, os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -233,11 +231,7 @@ def main():
             if options.only in name:
                 results[name] = bench.case(name, data, number)
         os.chdir(back)
-    text = table(results)
-    print(text)
-    if options.o:
-        with open(options.o, "w") as file:
-            file.write(text + "\n")
+    tissue.write_page(options.o, table(results))
 
 
 if __name__ == "__main__":

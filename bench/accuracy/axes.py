@@ -9,7 +9,6 @@ Phantoms as in tissue.py (stick-zeppelin, 400 voxels a case and seed), the respo
 and its msmt_csd with several shells: the best of 81 pairs of thresholds and of the harmonic orders, chosen by the score
 itself. With --folder results are kept there, one file for a phantom, and an interrupted run goes on where it was. Needs
 mrtrix3, python3-nibabel, python3-numpy, python3-scipy; for the picture python3-matplotlib."""
-import argparse
 import functools
 import json
 import multiprocessing
@@ -153,8 +152,7 @@ def picture(results, path):
 
 def main():
     global HOT
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--first", type=int, default=88000)
     parser.add_argument("--jobs", type=int, default=1)
@@ -165,7 +163,7 @@ def main():
     parser.add_argument("-o", help="append the tables to this page, in place of older ones")
     parser.add_argument("--picture")
     options = parser.parse_args()
-    HOT = os.path.abspath(options.hotfiber)
+    HOT = options.hotfiber
     kept = options.folder and os.path.abspath(options.folder)
     if kept:
         os.makedirs(kept, exist_ok=True)

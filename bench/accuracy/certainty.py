@@ -12,7 +12,6 @@ fractions within 1.96 fraction_sd, and its standard error. "all": the voxels of 
 acquisition. The last lines count cells beyond the targets, and those by more than two standard errors (P(k): by more
 than the scatter). With several seeds (N, N + 1000, ...) a cell pools all voxels, except for P(k), the mean.
 Needs python3-nibabel, python3-numpy."""
-import argparse
 import functools
 import multiprocessing
 import os
@@ -153,8 +152,7 @@ def beyond(rows, few=()):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seed", type=int, default=97001)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", default="")
@@ -168,7 +166,7 @@ def main():
           " intervals of 1 / 2 / 3 hold | free water |\n|" + " --- |" * 8, flush=True)
     rows = []
     with multiprocessing.Pool(options.jobs) as pool:
-        results = pool.imap(functools.partial(run_case, os.path.abspath(options.hotfiber), options.size), every, 1)
+        results = pool.imap(functools.partial(run_case, options.hotfiber, options.size), every, 1)
         for i, (_, s, t) in enumerate(chosen):
             rows.append([next(results) for _ in range(options.seeds)])
             print("| %s | %s | %s |" % (s[0], t[0], " | ".join(cells(together(rows[-1])))), flush=True)

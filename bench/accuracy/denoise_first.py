@@ -7,7 +7,6 @@ same phantoms.
 Phantoms of bundles, where neighbours are alike as in tissue, and mixtures as in tissue.py, where voxels are drawn
 independently: the hardest case for denoising, which needs similar neighbours. Standard error of a difference: about
 .005 with 2,000 voxels. Needs python3-nibabel, python3-numpy."""
-import argparse
 import os
 import tempfile
 
@@ -26,13 +25,12 @@ SCHEMES = (("b=1000, 32 directions, SNR 20", "-b 1000 --directions 32 --b0 4 --s
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seed", type=int, default=95001)
     parser.add_argument("--only", default="")
     parser.add_argument("--size", default="20,10,10")
     options = parser.parse_args()
-    hot = os.path.abspath(options.hotfiber)
+    hot = options.hotfiber
     print("| phantom | acquisition | original | denoised | difference | its standard error |\n|" + " --- |" * 6)
     seed = options.seed
     for layout, tissue_words in LAYOUTS:

@@ -8,7 +8,6 @@ Voxels whose first peak in MRtrix exceeds .5 (of the phantoms: half the 95th per
 between the first directions; from MRtrix's first to the nearest of ours; on phantoms of either to the truth.
 The folder holds dwi.nii.gz, .bval, .bvec and mask.nii.gz. Needs mrtrix3, python3-nibabel, python3-numpy and
 python3-scipy."""
-import argparse
 import os
 import tempfile
 
@@ -50,13 +49,12 @@ def line(name, number, kept, mrtrix, ours, truth=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--data", default=os.path.join(tissue.ROOT, "..", "shared", "data", "human_2shell"))
     parser.add_argument("--seed", type=int, default=92001)
     parser.add_argument("--no-phantoms", action="store_true")
     options = parser.parse_args()
-    hot, data = os.path.abspath(options.hotfiber), os.path.abspath(options.data)
+    hot, data = options.hotfiber, os.path.abspath(options.data)
     length = lambda v: np.linalg.norm(v, axis=-1)  # noqa: E731
     print("| data | fibres | voxels | firsts | MRtrix's first to the nearest of ours | ours to the truth | "
           "MRtrix to the truth |\n|" + " --- |" * 7)

@@ -8,7 +8,6 @@ A phantom of three shells of 90 directions (b = 1000, 2000, 3000) and 18 b=0 vol
 responses of three tissues from the same data, harmonics to degree 8. MRtrix requires that the fODF is not negative in
 its 300 directions, as `--constraint nonnegative` does; `hpsd` is not negative anywhere. Needs mrtrix3, python3-nibabel,
 python3-numpy, python3-scipy."""
-import argparse
 import os
 import resource
 import subprocess
@@ -28,12 +27,11 @@ def cpu_seconds(*command):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--voxels", type=int, default=8000)
     options = parser.parse_args()
-    hot = os.path.abspath(options.hotfiber)
+    hot = options.hotfiber
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         tissue.call(hot, "phantom", "-o", "d.nii.gz", "--truth", "t.nii.gz", *tissue.MIX.split(), "--tissue",

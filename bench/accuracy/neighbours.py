@@ -9,7 +9,6 @@ For each set of people.py a row without and one with neighbours. Columns as ther
 gains per voxel, of the whole data. FiberCup: voxels labelled as one-fibre with 0 / 1 / 2 / 3 fibres, and the share of
 all labelled voxels with the same number in both acquisitions. The last row: phantoms of independent voxels, where J
 must be 0. Slices of human_2shell are 28 mm apart, so that only the slice counts there."""
-import argparse
 import itertools
 import os
 import tempfile
@@ -109,13 +108,12 @@ def judge_phantom(hot, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--data", default=os.path.join(tissue.ROOT, "..", "shared", "data"))
     parser.add_argument("--folder")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    hot, data = os.path.abspath(options.hotfiber), os.path.abspath(options.data)
+    hot, data = options.hotfiber, os.path.abspath(options.data)
     columns = ("set", "row", "J", "gain") + COLUMNS
     with tempfile.TemporaryDirectory() as scratch:
         print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns), flush=True)

@@ -10,7 +10,6 @@ all, D 1.1 to 1.9e-3, the rest the ball. 15, 40, 35 and 10 % of the voxels have 
 90 degrees apart, the first of two with .4 to .6 of the fibres' volume. Rician noise. Every tool estimates its response
 from the same data; MRtrix: the best of its csd and msmt_csd, of 81 pairs of thresholds and of the harmonic orders,
 chosen by the score itself. Needs mrtrix3, python3-dipy, python3-nibabel, python3-numpy."""
-import argparse
 import os
 import tempfile
 
@@ -105,14 +104,13 @@ def make(kind, scheme, voxels, seed, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seed", type=int, default=96001)
     parser.add_argument("--voxels", type=int, default=600)
     parser.add_argument("--only", default="")
     parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
-    hot, back = os.path.abspath(options.hotfiber), os.getcwd()
+    hot, back = options.hotfiber, os.getcwd()
     print("| simulation | acquisition | SNR | hotfiber | one / two / three | calibration | MRtrix csd | msmt_csd |\n|" +
           " --- |" * 8, flush=True)
     for at, (kind, scheme) in enumerate((k, s) for k in KINDS for s in SCHEMES):

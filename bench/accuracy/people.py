@@ -23,7 +23,6 @@ the first directions of both acquisitions and to those of the other b, and the s
 
 --folder keeps MRtrix's results, which take most of the time; hotfiber always runs again. --quick: human_2shell, signal
 alone. Needs mrtrix3, python3-nibabel, python3-numpy."""
-import argparse
 import csv
 import os
 import shutil
@@ -365,8 +364,7 @@ def shown(name, value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--data", default=os.path.join(tissue.ROOT, "..", "shared", "data"))
     parser.add_argument("--folder")
     parser.add_argument("--only", default="")
@@ -374,7 +372,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--csv")
     options = parser.parse_args()
-    hot, data = os.path.abspath(options.hotfiber), os.path.abspath(options.data)
+    hot, data = options.hotfiber, os.path.abspath(options.data)
     if not os.path.isdir(data + "/human_2shell"):
         sys.exit("no human data at %s" % options.data)
     rows = ["signal"] if options.quick else options.rows.split(";")

@@ -8,7 +8,6 @@ Phantoms with the same share of one, two and three fibres, none of docs/accuracy
 deconvolved with `--model msmt` (hpsd and nonnegative); the residuals of the best one, two and three terms of their
 tensors' part of order 4 are the inputs of a logistic regression. Needs the Python package (PYTHONPATH=build/python),
 python3-nibabel, python3-numpy and python3-scipy."""
-import argparse
 import os
 import tempfile
 
@@ -62,12 +61,11 @@ def scores(x, weights):
 
 def main():
     global HOT
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=52000)
     options = parser.parse_args()
-    HOT = os.path.abspath(options.hotfiber)
+    HOT = options.hotfiber
     every, seed = [], options.first
     for _ in range(options.seeds):
         for scheme in SCHEMES:

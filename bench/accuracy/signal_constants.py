@@ -8,7 +8,6 @@ how often the smallest separation is in each bin. Cones (signal_posterior.c): at
 variance must be twice Laplace's for cones to hold 95 %, fitted to voxels whose number of fibres is right, half of
 another simulator than certainty.py's (other_simulator.py: tensors by DIPY), half mixtures of a tissue that is not there
 (balls and sticks). Needs python3-dipy, python3-nibabel, python3-numpy, python3-scipy."""
-import argparse
 import os
 import re
 import tempfile
@@ -88,8 +87,7 @@ def cones(hot, make, seed, voxels, twice):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(tissue.ROOT, "build", "bin", "hotfiber"))
+    parser = tissue.command_line(__doc__)
     parser.add_argument("--seed", type=int, default=98001)
     parser.add_argument("--voxels", type=int, default=2000)
     parser.add_argument("--draws", type=int, default=2000000)
@@ -100,7 +98,7 @@ def main():
         print("%-14s in the source %s\n%14s comes out %s" % (
             name, " ".join("%.4f" % x for x in known[-len(made):]), "", " ".join("%.4f" % x for x in made)))
     twice = in_source("plugin/fibers/signal_posterior.c", "twice_as_wide")[0]
-    made = [cones(os.path.abspath(options.hotfiber), make, options.seed, options.voxels, twice)
+    made = [cones(options.hotfiber, make, options.seed, options.voxels, twice)
             for make in (tensors, mixture)]
     for name, some in (("tensors", made[:1]), ("mixtures", made[1:]), ("both", made)):
         laplace, off = (np.concatenate(x) for x in zip(*some))

@@ -387,9 +387,23 @@ def page(results):
     return "\n".join(lines + summary(results, names) + measured)
 
 
+def command_line(doc):
+    """A parser for a script of this folder; the option --hotfiber becomes an absolute path."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hotfiber", default=os.path.join(ROOT, "build", "bin", "hotfiber"), type=os.path.abspath)
+    return parser
+
+
+def write_page(path, text):
+    """Prints it, and writes it to the file if there is one."""
+    print(text)
+    if path:
+        with open(path, "w") as file:
+            file.write(text + "\n")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hotfiber", default=os.path.join(ROOT, "build", "bin", "hotfiber"))
+    parser = command_line(__doc__)
     parser.add_argument("--dipy", help="a Python with DIPY; none: its rows are left out")
     parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "hotfiber_tissue"))
     parser.add_argument("--only", default="", help="cases whose name contains this")
@@ -398,7 +412,6 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("-o", help="write the tables here")
     options = parser.parse_args()
-    options.hotfiber = os.path.abspath(options.hotfiber)
     options.dipy = os.path.abspath(options.dipy) if options.dipy else None
     options.folder = os.path.abspath(os.path.join(options.folder, "quick" if options.quick else "full"))
     os.makedirs(options.folder, exist_ok=True)
@@ -406,11 +419,7 @@ def main():
     with multiprocessing.Pool(options.jobs) as pool:
         results = pool.map(functools.partial(run_case, options), chosen, 1)
     results = [r for r in results if r["rows"]]
-    text = HEAD % len(results) + "\n" + page(results)
-    print(text)
-    if options.o:
-        with open(options.o, "w") as file:
-            file.write(text + "\n")
+    write_page(options.o, HEAD % len(results) + "\n" + page(results))
 
 
 if __name__ == "__main__":

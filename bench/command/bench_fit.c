@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "common/flow.h"
+
 typedef struct fit_job {
     const hot_dwi *dwi;
     const hot_mask *mask;
@@ -29,11 +31,9 @@ static hot_status run_fit(hot_context *context, const bench_options *options, be
     hot_phantom *phantom = NULL;
     hot_mask *mask = NULL;
     hot_response *response = NULL;
-    hot_status status = hot_phantom_create(context, &phantom_options, &phantom);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_phantom_create(context, &phantom_options, &phantom));
     const hot_dwi *dwi = hot_phantom_dwi(phantom);
-    status = hot_mask_full(context, hot_dwi_grid(dwi), &mask);
+    hot_status status = hot_mask_full(context, hot_dwi_grid(dwi), &mask);
     if (status == HOT_OK)
         status = hot_response_tensor(context, dwi, 1.7e-3, .2e-3, 1000, 8, &response);
     for (int m = 0; m < 3 && status == HOT_OK; m++)

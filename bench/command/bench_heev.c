@@ -3,6 +3,7 @@
 #include <hotfiber/heev.h>
 #include <stdio.h>
 
+#include "common/flow.h"
 #include "bench/kernels/heev_measure.h"
 #include "core/random.h"
 #include "bench.h"
@@ -24,9 +25,7 @@ static hot_status measure_resident(hot_context *context, bench_report *report, c
 {
     enum { REPEATS = 9 };
     double seconds[REPEATS];
-    hot_status status = hot_heev_measure(context, solver, job->n, job->count, REPEATS, seconds);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_heev_measure(context, solver, job->n, job->count, REPEATS, seconds));
     const double median = bench_median(seconds, REPEATS); /* sorts them */
     bench_row *row = bench_add_measured(report, name, solver == HOT_HEEV_OURS ? "cuda, resident" : "cusolver", median,
                                         seconds[0], REPEATS, (double)job->count, "matrices");

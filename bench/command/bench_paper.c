@@ -15,6 +15,7 @@
 
 #include "bench/kernels/gpu_machine.h"
 #include "common/context_internal.h"
+#include "common/flow.h"
 #include "paper.h"
 #include "report.h"
 
@@ -94,9 +95,7 @@ static hot_status mass(const paper_job *job)
     double basis[HOT_FEM_POINTS * HOT_FEM_POINTS];
     const size_t points = job->c->n + 1;
     const int dim = job->c->argument;
-    const hot_status status = hot_fem_basis(job->context, points, points, basis, NULL);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_fem_basis(job->context, points, points, basis, NULL));
     return job->c->kind == PAPER_ASSEMBLY
         ? hot_fem_mass_assemble_f64(job->context, dim, points, points, basis, job->elements, job->a, job->out)
         : hot_fem_mass_action_f64(job->context, dim, points, points, basis, job->elements, job->a, job->b, job->out);
@@ -275,9 +274,7 @@ static hot_status machine_row(hot_context *context, bench_report *report, int de
 {
     const int threads = hot_context_threads(context);
     hot_gpu_peaks peaks = {bench_peak_f32(threads), bench_peak_f64(threads), bench_copy_bandwidth(threads)};
-    const hot_status status = device == PAPER_GPU ? hot_gpu_measure_peaks(context, &peaks) : HOT_OK;
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(device == PAPER_GPU ? hot_gpu_measure_peaks(context, &peaks) : HOT_OK);
     bench_row *row = bench_add(report, "this machine", device == PAPER_GPU ? "cuda" : "cpu");
     bench_note(row, "FP32, TFLOP/s", 1e-12 * peaks.f32);
     bench_note(row, "FP64, TFLOP/s", 1e-12 * peaks.f64);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/context_internal.h"
+#include "common/flow.h"
 #include "io/common/report.h"
 #include "io/common/temporary.h"
 
@@ -28,9 +29,7 @@ static hot_status add_stages(hot_context *context, const char *folder, bench_row
     char path[512];
     cJSON *root;
     snprintf(path, sizeof path, "%s/report.json", folder);
-    hot_status status = hot_report_load(context, path, &root);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_report_load(context, path, &root));
     const cJSON *stage;
     cJSON_ArrayForEach(stage, cJSON_GetObjectItemCaseSensitive(root, "seconds"))
         if (strcmp(stage->string, "total") != 0)
@@ -78,9 +77,7 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
 {
     const char *temporary = getenv("TMPDIR");
     char root[256], input[300], output[300], mask[320];
-    hot_status status = bench_check_peer(context, options, "mrtrix");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(bench_check_peer(context, options, "mrtrix"));
     snprintf(root, sizeof root, "%s/hotfiber-bench-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
     if (!mkdtemp(root))
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot make a folder like '%s'", root);
@@ -93,7 +90,7 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
                                            .volume = {(size_t)side, (size_t)side, (size_t)(.4 * side) + 1}};
     hot_phantom_save_options save = {.size = sizeof save, .integers = 1};
     hot_phantom *phantom = NULL;
-    status = hot_phantom_create(context, &phantom_options, &phantom);
+    hot_status status = hot_phantom_create(context, &phantom_options, &phantom);
     if (status == HOT_OK)
         status = hot_phantom_save(context, phantom, &save, input);
     for (int order = 4; order <= 8 && status == HOT_OK; order += 2) {

@@ -4,6 +4,7 @@
 
 #include <hotfiber/tridiag.h>
 
+#include "common/flow.h"
 #include "bench/kernels/contract_measure.h"
 #include "bench/kernels/cpd_measure.h"
 #include "bench/kernels/gpu_machine.h"
@@ -147,15 +148,13 @@ static hot_status products(hot_context *context, const bench_options *options, b
                            const paper_case *c)
 {
     hot_contract_figure figure;
-    hot_status status = hot_contract_bench(context, 1, c->n, c->count, 0, row_seconds(options), &figure);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_contract_bench(context, 1, c->n, c->count, 0, row_seconds(options), &figure));
     bench_row *row = paper_row(report, c, "cuda", figure.seconds, figure.fastest, 0);
     row->flops = 2. * (double)(c->n * c->n * c->n * c->count);
     row->floor = figure.floor;
     if (!paper_wants(options, "cublas"))
         return HOT_OK;
-    status = hot_contract_bench_cublas(context, 1, c->n, c->count, row_seconds(options), &figure);
+    hot_status status = hot_contract_bench_cublas(context, 1, c->n, c->count, row_seconds(options), &figure);
     if (status != HOT_OK)
         return absent(context, report, c, "cublas", status);
     row = paper_row(report, c, "cublas", figure.seconds, figure.fastest, 0);

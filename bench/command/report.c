@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/compare.h"
+
 double bench_now(void)
 {
     struct timespec now;
@@ -14,17 +16,11 @@ double bench_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median(double *values, size_t count)
 {
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof *values, compare_doubles);
+    qsort(values, count, sizeof *values, hot_ascending_f64);
     return count % 2 ? values[count / 2] : .5 * (values[count / 2 - 1] + values[count / 2]);
 }
 

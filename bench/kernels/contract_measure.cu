@@ -9,6 +9,7 @@
 #include "common/backend.h"
 #include "common/cublas.h"
 #include "common/cuda_status.h"
+#include "common/flow.h"
 #include "cuda_timing.h"
 #include "contract/gpu/contract_cuda.h"
 #include "fem/gpu/fem_cuda.h"
@@ -206,9 +207,7 @@ extern "C" hot_status hot_contract_bench_cublas(hot_context *context, int f64, s
         status = measure(context, data.sets, [&](size_t s, cudaStream_t stream) {
             if (stream != last) { /* one handle per stream of the measurement */
                 hot_cublas_destroy(context, &cublas);
-                const hot_status made = hot_cublas_create(context, stream, &cublas);
-                if (made != HOT_OK)
-                    return made;
+                HOT_TRY(hot_cublas_create(context, stream, &cublas));
                 last = stream;
             }
             const hot_contract_plan plan = square_plan(context, f64 != 0, n, batch, data.set(s));

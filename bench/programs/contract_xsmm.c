@@ -17,6 +17,7 @@
 
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/compare.h"
 #include "common/timing.h"
 #include <hotfiber/contract.h>
 
@@ -145,7 +146,7 @@ static double measure(job *j, int cold, int quiet, double seconds)
             times[who][count] = (seconds_now() - before) / repeats / (double)j->batch;
         }
     for (int who = 0; who < 2; who++)
-        qsort(times[who], (size_t)count, sizeof(double), by_value);
+        qsort(times[who], (size_t)count, sizeof(double), hot_ascending_f64);
     const double ratio = times[1][0] / times[0][0];
     if (!quiet || ratio < .97)
         printf("  f%d %2zu x %2zu x %2zu: ours %8.2f ns (median %8.2f), libxsmm %8.2f (%8.2f): ratio %.2f (%.2f)%s\n",
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
         j.m = rectangles[r][0], j.n = rectangles[r][1], j.k = rectangles[r][2];
         ratios[count++] = measure(&j, cold, quiet, seconds);
     }
-    qsort(ratios, (size_t)count, sizeof(double), by_value);
+    qsort(ratios, (size_t)count, sizeof(double), hot_ascending_f64);
     int below = 0;
     while (below < count && ratios[below] < .97)
         below++;

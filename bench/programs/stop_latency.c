@@ -15,6 +15,7 @@
 
 #include <hotfiber/hotfiber.h>
 
+#include "common/compare.h"
 #include "io/common/temporary.h"
 
 enum { WORST = 6 };
@@ -189,12 +190,6 @@ static void *stopper(void *wait)
     return NULL;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
     const size_t size = argc > 1 ? (size_t)atol(argv[1]) : 96;
@@ -255,7 +250,7 @@ int main(int argc, char **argv)
         }
         if (!stopped)
             continue;
-        qsort(waits, (size_t)stopped, sizeof *waits, by_size);
+        qsort(waits, (size_t)stopped, sizeof *waits, hot_ascending_f64);
         printf("%-34s stopped %3d times: median %6.1f ms, longest %6.1f ms\n", jobs[i].name, stopped,
                1e3 * waits[stopped / 2], 1e3 * waits[stopped - 1]);
         fflush(stdout);

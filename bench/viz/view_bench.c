@@ -4,16 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <epoxy/gl.h>
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+#include "common/timing.h"
 
 /* splitmix64: the same field everywhere */
 static double uniform(uint64_t *state)
@@ -92,7 +86,7 @@ hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot
     hot_view_layout layout;
     hot_headless *headless = NULL;
     hot_renderer *renderer = NULL;
-    const double begin = now();
+    const double begin = seconds_now();
     hot_status status = hot_headless_create(context, &headless);
     if (status == HOT_OK)
         status = hot_headless_resize(headless, width, height, samples);
@@ -105,7 +99,7 @@ hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot
     if (status == HOT_OK)
         hot_headless_resolve(headless);
     glFinish();
-    const double start = now();
+    const double start = seconds_now();
     for (int frame = 0; frame < frames && status == HOT_OK; frame++) {
         hot_view_lay_out(scene, &turned, width, height, &layout);
         hot_view_state_turn(&turned, &layout.viewport[0], frame % 40 < 20 ? 4 : -4, 0);
@@ -113,7 +107,7 @@ hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot
         hot_headless_resolve(headless);
         glFinish(); /* as a window's swap would: no picture is skipped */
     }
-    const double seconds = now() - start;
+    const double seconds = seconds_now() - start;
     if (status == HOT_OK) {
         const hot_render_counts *counts = hot_renderer_counts(renderer);
         printf("%s: %.1f frames/s, first after %.2f s, %zu glyphs, %zu sticks, %.0f triangles a glyph, %.3g a frame, "

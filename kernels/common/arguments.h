@@ -2,6 +2,8 @@
 #ifndef HOT_COMMON_ARGUMENTS_H
 #define HOT_COMMON_ARGUMENTS_H
 
+#include "flow.h"
+
 #include <hotfiber/context.h>
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@
 #include <omp.h>
 #endif
 
+#include "common/flow.h"
 #include "arena.h"
 #include "backend.h"
 #include "batch_device.h"
@@ -351,11 +352,8 @@ hot_status submit(const plan *plan, pool *self, int index)
             error = cudaMemcpyAsync(chunk.in[k], slot->host + plan->in[k], slot->count * batch->in[k].row,
                                     cudaMemcpyHostToDevice, slot->stream);
     }
-    hot_status status = hot_cuda_status(self->context, error, "copying a batch there");
-    if (status == HOT_OK)
-        status = batch->launch(self->context, batch->user, self->workspace, &chunk);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_cuda_status(self->context, error, "copying a batch there"));
+    HOT_TRY(batch->launch(self->context, batch->user, self->workspace, &chunk));
     for (int k = 0; k < ARRAYS; k++)
         if (error == cudaSuccess && chunk.out[k])
             error = cudaMemcpyAsync(slot->host + plan->out[k], chunk.out[k], slot->count * batch->out[k].row,

@@ -94,6 +94,17 @@ typedef struct hot_batch {
  * this context. */
 HOT_API hot_status hot_batch_run(hot_context *context, const hot_batch *batch);
 
+/* The same with these functions, and `user` for them. */
+static inline hot_status hot_batch_run_with(hot_context *context, hot_batch *batch, void *user,
+                                            hot_status (*begin)(hot_context *, void *, void **),
+                                            hot_status (*launch)(hot_context *, void *, void *,
+                                                                 const hot_batch_chunk *),
+                                            void (*end)(hot_context *, void *, void *))
+{
+    batch->user = user, batch->begin = begin, batch->launch = launch, batch->end = end;
+    return hot_batch_run(context, batch);
+}
+
 /* A number of items for hot_batch.chunk. With arrays in device memory that of hot_batch_chunk_size; else about `bytes`
  * bytes of the batch's arrays, fewer where `scratch` bytes per item would take too much of the current GPU's memory; at
  * least 1, at most batch->count. HOT_BATCH_BYTES hides the cost of a launch and keeps chunks short; each GPU needs

@@ -1,12 +1,12 @@
 #define _GNU_SOURCE /* O_TMPFILE, MADV_DONTNEED */
 #include "spill.h"
 #include "entry.h"
+#include "thread_start.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -182,14 +182,10 @@ static void *watch(void *user)
     return NULL;
 }
 
-/* Signals are for the threads of the user. Without the thread others look. Under the lock. */
+/* Without the thread others look. Under the lock. */
 static void start_watching(hot_spill *spill)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    spill->watched = spill->watched || pthread_create(&spill->watcher, NULL, watch, spill) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    spill->watched = spill->watched || hot_thread_start(&spill->watcher, watch, spill);
     pthread_cond_signal(&spill->wake);
 }
 

@@ -1,4 +1,4 @@
-/* Clock and order for medians of times. */
+/* A clock. */
 #ifndef HOT_COMMON_TIMING_H
 #define HOT_COMMON_TIMING_H
 
@@ -10,13 +10,6 @@ static inline double seconds_now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* of two doubles, for qsort */
-static inline int by_value(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
 }
 
 #endif

@@ -14,13 +14,11 @@ static const hot_backends backends = {"contract", hot_contract_ref, hot_contract
 hot_status hot_contract_run(hot_context *context, const hot_contract_options *given, hot_contract_plan *plan)
 {
     hot_contract_options options = {.size = sizeof options};
-    hot_status status = hot_options_read(context, "hot_contract_options", given, &options);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_contract_options", given, &options));
     plan->tuning = options.tuning;
     const int has_a = plan->a != NULL; /* a plan may exchange the two */
     const size_t listed = plan->item.total;
-    status = hot_contract_plan_finish(context, plan);
+    hot_status status = hot_contract_plan_finish(context, plan);
     if (plan->list[HOT_OPERAND_C])
         plan->item.total = listed; /* without an axis */
     if (status != HOT_OK || plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)

@@ -87,9 +87,7 @@ static hot_status run_group(hot_context *context, const hot_contract_options *op
     const int there = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE;
     if (g->count == 0 || g->m == 0 || g->n == 0)
         return HOT_OK;
-    const hot_status status = check_lists(context, g, there);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(check_lists(context, g, there));
     if ((g->m > 1 && g->stride[2][0] == 0) || (g->n > 1 && g->stride[2][1] == 0))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "group",
                                           "group %zu: C has a stride of 0: its values would overlap", g->number);

@@ -1,5 +1,6 @@
 /* See contract_plan.h. */
 #include "contract_plan.h"
+#include "common/flow.h"
 
 void hot_group_add(hot_contract_group *group, size_t size, size_t a, size_t b, size_t c)
 {
@@ -121,15 +122,10 @@ static int starts_contiguous(const hot_contract_group *group)
 
 hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *plan)
 {
-    hot_status status = tidy(context, &plan->row, HOT_OPERAND_C);
-    if (status == HOT_OK)
-        status = tidy(context, &plan->column, HOT_OPERAND_C);
-    if (status == HOT_OK)
-        status = tidy(context, &plan->sum, HOT_OPERAND_A);
-    if (status == HOT_OK)
-        status = tidy(context, &plan->item, HOT_OPERAND_C);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(tidy(context, &plan->row, HOT_OPERAND_C));
+    HOT_TRY(tidy(context, &plan->column, HOT_OPERAND_C));
+    HOT_TRY(tidy(context, &plan->sum, HOT_OPERAND_A));
+    HOT_TRY(tidy(context, &plan->item, HOT_OPERAND_C));
     if (plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return HOT_OK; /* nothing to do, whatever the strides */
     for (int o = 0; o < 3; o++)

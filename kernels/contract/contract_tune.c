@@ -6,8 +6,10 @@
 
 #include "common/arguments.h"
 #include "common/backend.h"
+#include "common/compare.h"
 #include "common/context_internal.h"
 #include "common/entry.h"
+#include "common/free.h"
 #include "common/timing.h"
 #include "contract/contract_tuning.h"
 #include "contract/cpu/contract_variant.h"
@@ -72,7 +74,7 @@ static hot_status cpu_time(hot_context *context, const hot_contract_plan *plan, 
         status = hot_contract_cpu(context, &copy);
         times[count++] = seconds_now() - before;
     }
-    qsort(times, (size_t)count, sizeof *times, by_value);
+    qsort(times, (size_t)count, sizeof *times, hot_ascending_f64);
     *median = count ? times[count / 2] : 0;
     return status;
 }
@@ -136,9 +138,7 @@ static hot_status make_plan(tuner *self, size_t m, size_t n, size_t k, size_t ba
     hot_group_add(&plan->column, n, 0, 1, 1);
     hot_group_add(&plan->sum, k, 1, n, 0);
     hot_group_add(&plan->item, batch, m * k, k * n, m * n);
-    const hot_status status = hot_contract_plan_finish(self->context, plan);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_contract_plan_finish(self->context, plan));
     plan->a = self->a = make_values(self->context, plan->f64, hot_contract_extent(plan, HOT_OPERAND_A));
     plan->b = self->b = make_values(self->context, plan->f64, hot_contract_extent(plan, HOT_OPERAND_B));
     plan->c = self->c = make_values(self->context, plan->f64, hot_contract_extent(plan, HOT_OPERAND_C));
@@ -175,14 +175,11 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
     hot_contract_choice choices[MAX_CHOICES], *winner = choices;
     double fastest = INFINITY, first_sum = 0, first_time = 0;
     tuner self = {.context = context, .plan = {.f64 = precision == 64, .alpha = 1, .beta = .5}};
-    hot_status status = check_shape(context, precision, m, n, k, batch);
-    if (status == HOT_OK)
-        status = choose_machine(&self);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(check_shape(context, precision, m, n, k, batch));
+    HOT_TRY(choose_machine(&self));
     const size_t count = self.cuda ? hot_contract_cuda_variants(self.plan.f64, m, n, k, choices, MAX_CHOICES)
                                    : hot_contract_cpu_variants(context, self.plan.f64, choices, MAX_CHOICES);
-    status = make_plan(&self, m, n, k, batch);
+    hot_status status = make_plan(&self, m, n, k, batch);
     if (status == HOT_OK && count == 0)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "this shape has only one variant");
     for (size_t i = 0; i < count && status == HOT_OK; i++) {
@@ -206,8 +203,6 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
         *best = fastest;
     if (kept && usual)
         *usual = first_time;
-    hot_context_free(context, self.a);
-    hot_context_free(context, self.b);
-    hot_context_free(context, self.c);
+    HOT_FREE(context, self.a, self.b, self.c);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "common/arguments.h"
 #include "common/cpu.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 struct hot_contract_tuning {
     hot_context *context; /* that has made it */
@@ -89,8 +90,7 @@ static int read_line(const char *line, size_t length, hot_contract_choice *choic
 hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning)
 {
     HOT_ENTRY(context);
-    if (tuning)
-        *tuning = NULL;
+    HOT_CLEAR(tuning);
     HOT_NEED(context, tuning);
     hot_status status = HOT_OK;
     hot_contract_tuning *made = hot_context_calloc(context, 1, sizeof *made);
@@ -123,8 +123,7 @@ void hot_contract_tuning_destroy(hot_contract_tuning **tuning)
 {
     if (!tuning || !*tuning)
         return;
-    hot_context_free((*tuning)->context, (*tuning)->choices);
-    hot_context_free((*tuning)->context, *tuning);
+    HOT_FREE((*tuning)->context, (*tuning)->choices, *tuning);
     *tuning = NULL;
 }
 

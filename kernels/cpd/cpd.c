@@ -38,9 +38,7 @@ hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_args *arg
     if (mode < 1 || mode > 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "mode %d: a third-order tensor has the modes 1, 2 and 3",
                                 mode);
-    hot_status status = hot_cpd_check_sizes(context, args->n, args->rank);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_cpd_check_sizes(context, args->n, args->rank));
     args->mode = mode - 1;
     for (int m = 0; m < 3; m++)
         if (!args->factor[m] && m != args->mode)
@@ -85,19 +83,12 @@ static hot_status read_options(hot_context *context, const hot_cpd_options *give
 {
     hot_cpd_options *options = &args->options;
     *options = (hot_cpd_options){.size = sizeof *options};
-    hot_status status = hot_options_read(context, "hot_cpd_options", given, options);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_cpd_options", given, options));
     double tolerance = options->tolerance;
-    status = hot_option_number(context, "tolerance", args->f64 ? 1e-10 : 1e-6, DBL_MAX, &tolerance);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "start", (int)options->start, HOT_CPD_GIVEN + 1);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "arithmetic", (int)options->arithmetic, HOT_CPD_SPLIT + 1);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "non_negative", options->non_negative, 2);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_option_number(context, "tolerance", args->f64 ? 1e-10 : 1e-6, DBL_MAX, &tolerance));
+    HOT_TRY(hot_option_choice(context, "start", (int)options->start, HOT_CPD_GIVEN + 1));
+    HOT_TRY(hot_option_choice(context, "arithmetic", (int)options->arithmetic, HOT_CPD_SPLIT + 1));
+    HOT_TRY(hot_option_choice(context, "non_negative", options->non_negative, 2));
     if (options->iterations < 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "iterations", "at least 1 is needed (0: 500), "
                                           "not %d", options->iterations);
@@ -224,9 +215,7 @@ hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, siz
     HOT_ENTRY(context);
     HOT_NEED(context, options, x, lambda, a, b, c);
     hot_cpd_args args = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
-    hot_status status = read_options(context, options, &args);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(read_options(context, options, &args));
     if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
         return run_cpd(context, &args, lambda, report);
     if (!lambda)
@@ -234,7 +223,7 @@ hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, siz
     args.lambda = hot_context_calloc(context, args.rank, sizeof *args.lambda);
     if (!args.lambda)
         return HOT_ERROR_MEMORY;
-    status = run_cpd(context, &args, args.lambda, report);
+    hot_status status = run_cpd(context, &args, args.lambda, report);
     for (size_t r = 0; r < args.rank; r++)
         lambda[r] = (float)args.lambda[r];
     hot_context_free(context, args.lambda);

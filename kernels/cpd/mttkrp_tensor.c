@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/entry.h"
+#include "common/free.h"
 #include "cpd_args.h"
 
 enum { AT_A_TIME = 1 << 20 }; /* values between two checks for cancellation */
@@ -62,15 +63,13 @@ static const hot_backends backends = {"mttkrp", keep_ref, keep_cpu, HOT_CUDA_BAC
 
 static hot_status create(hot_context *context, const hot_mttkrp_tensor *wanted, hot_mttkrp_tensor **tensor)
 {
-    hot_status status = hot_cpd_check_sizes(context, wanted->n, 1);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_cpd_check_sizes(context, wanted->n, 1));
     hot_mttkrp_tensor *made = hot_context_alloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
     *made = *wanted;
     made->context = context;
-    status = hot_backend_run(context, &backends, made);
+    hot_status status = hot_backend_run(context, &backends, made);
     made->given = NULL;
     if (status == HOT_OK)
         *tensor = made;
@@ -83,8 +82,7 @@ hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j
                                         hot_mttkrp_tensor **tensor)
 {
     HOT_ENTRY(context);
-    if (tensor)
-        *tensor = NULL;
+    HOT_CLEAR(tensor);
     HOT_NEED(context, x, tensor);
     const hot_mttkrp_tensor wanted = {.f64 = 1, .n = {i, j, k}, .given = x};
     return create(context, &wanted, tensor);
@@ -94,8 +92,7 @@ hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_arithmetic
                                         size_t k, const float *x, hot_mttkrp_tensor **tensor)
 {
     HOT_ENTRY(context);
-    if (tensor)
-        *tensor = NULL;
+    HOT_CLEAR(tensor);
     HOT_NEED(context, x, tensor);
     const hot_mttkrp_tensor wanted = {.arithmetic = arithmetic, .n = {i, j, k}, .given = x};
     if (arithmetic < HOT_CPD_FULL || arithmetic > HOT_CPD_SPLIT) {
@@ -146,7 +143,6 @@ void hot_mttkrp_tensor_destroy(hot_mttkrp_tensor **tensor)
         return;
     if ((*tensor)->release)
         (*tensor)->release((*tensor)->context, *tensor);
-    hot_context_free((*tensor)->context, (*tensor)->x);
-    hot_context_free((*tensor)->context, *tensor);
+    HOT_FREE((*tensor)->context, (*tensor)->x, *tensor);
     *tensor = NULL;
 }

@@ -35,9 +35,7 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
 {
     hot_denoise_options *mine = &args->options;
     *mine = (hot_denoise_options){.size = sizeof *mine};
-    hot_status status = hot_options_read(context, "hot_denoise_options", options, mine);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_denoise_options", options, mine));
     for (int d = 0; d < 3; d++) {
         if (args->size[d] == 0 || args->size[d] > INT32_MAX)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: a volume of %zu x %zu x %zu voxels",
@@ -50,9 +48,7 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
     if (mine->estimator != HOT_DENOISE_EXP1 && mine->estimator != HOT_DENOISE_EXP2)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "estimator", "there is no estimator %d",
                                           (int)mine->estimator);
-    status = hot_option_choice(context, "is_complex", mine->is_complex, 2);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_option_choice(context, "is_complex", mine->is_complex, 2));
     if (mine->slices == 0) {
         mine->slices = mine->end = args->size[2];
         mine->first = mine->begin = 0;
@@ -108,9 +104,7 @@ hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *opti
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: size, signals and the result are needed");
     denoise_args args = {.size = {size[0], size[1], size[2]}, .volumes = volumes, .signals = signals, .mask = mask,
                   .denoised = denoised, .noise = noise};
-    hot_status status = take_options(context, options, &args);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(take_options(context, options, &args));
     args.width = volumes * (args.options.is_complex ? 2 : 1);
     choose_places(&args);
     return hot_backend_run(context, &backends, &args);

@@ -6,6 +6,8 @@
 
 #include <hotfiber/heev.h>
 
+#include "common/flow.h"
+#include "common/free.h"
 #include "denoise.h"
 
 /* The largest p for which the p smallest eigenvalues pass for noise (Veraart 2016, equations 10 to 12); 0: none. */
@@ -67,9 +69,7 @@ static hot_status do_window(hot_context *context, const denoise_args *args, cons
             gram[2 * (c * n + r)] = creal(product);
             gram[2 * (c * n + r) + 1] = cimag(product);
         }
-    hot_status status = hot_heev_f64(context, NULL, n, 1, gram, values, vectors, NULL);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_heev_f64(context, NULL, n, 1, gram, values, vectors, NULL));
     double variance;
     const size_t noise = noise_components(args, values, &variance);
     const double complex *v = (const double complex *)(const void *)vectors;
@@ -159,12 +159,6 @@ hot_status hot_denoise_ref(hot_context *context, void *argument)
         for (size_t slice = o->begin; slice < o->end && status == HOT_OK; slice++)
             write_slice(args, &sum, slice);
     }
-    hot_context_free(context, x);
-    hot_context_free(context, gram);
-    hot_context_free(context, corners);
-    hot_context_free(context, sum.signals);
-    hot_context_free(context, sum.variance);
-    hot_context_free(context, sum.variances);
-    hot_context_free(context, sum.windows);
+    HOT_FREE(context, x, gram, corners, sum.signals, sum.variance, sum.variances, sum.windows);
     return status;
 }

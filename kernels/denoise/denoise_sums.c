@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/entry.h"
+#include "common/free.h"
 
 int hot_denoise_wanted(const denoise_args *args, const size_t corner[3])
 {
@@ -73,9 +74,6 @@ hot_status hot_denoise_end(hot_context *context, denoise_args *args, hot_status 
 {
     if (status == HOT_OK)
         finish(args, hot_context_threads(context));
-    hot_context_free(context, args->usable);
-    hot_context_free(context, args->windows);
-    hot_context_free(context, args->variance);
-    hot_context_free(context, args->variances);
+    HOT_FREE(context, args->usable, args->windows, args->variance, args->variances);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "fit.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 /* PIECE: voxels between two checks for cancellation. */
 enum { STRETCH = 1 << 16, PIECE = 256 };
@@ -55,7 +56,6 @@ hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, siz
             goto cleanup;
     }
 cleanup:
-    hot_context_free(context, scratch);
-    hot_context_free(context, packed);
+    HOT_FREE(context, scratch, packed);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "common/arguments.h"
 #include "fit.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 void hot_fit_qr(size_t rows, size_t columns, double *a, double *diagonal)
 {
@@ -183,9 +184,7 @@ static hot_status check_rank(hot_context *context, size_t rows, size_t columns, 
     }
     copy_triangle(columns, a, diagonal, length, u);
     singular_range(columns, u, &largest, &smallest);
-    const hot_status status = hot_context_check(context, "inverting a matrix");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_context_check(context, "inverting a matrix"));
     if (!(smallest > 1e-12 * largest))
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "the %zu measurements do not determine the %zu coefficients (singular values from "
@@ -238,9 +237,6 @@ hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, size_t colu
             inverse[j * rows + r] = exponent ? ldexp(x[j], -exponent) : x[j];
     }
 cleanup:
-    hot_context_free(context, diagonal);
-    hot_context_free(context, vector);
-    hot_context_free(context, u);
-    hot_context_free(context, a);
+    HOT_FREE(context, diagonal, vector, u, a);
     return status;
 }

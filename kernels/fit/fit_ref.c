@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "fit.h"
 
 void hot_fit_linear_f32_ref(size_t rows, size_t columns, const double *matrix, size_t count, const float *input,
@@ -91,9 +92,7 @@ hot_status hot_fit_weighted_f32_ref(hot_context *context, size_t rows, size_t co
             flags[v] = (uint8_t)!good;
     }
 cleanup:
-    hot_context_free(context, right);
-    hot_context_free(context, r);
-    hot_context_free(context, q);
+    HOT_FREE(context, right, r, q);
     return status;
 }
 
@@ -125,8 +124,6 @@ hot_status hot_fit_pseudo_inverse_ref(hot_context *context, size_t rows, size_t 
             inverse[j * rows + i] = (double)right[stacked + j];
     }
 cleanup:
-    hot_context_free(context, right);
-    hot_context_free(context, r);
-    hot_context_free(context, q);
+    HOT_FREE(context, right, r, q);
     return status;
 }

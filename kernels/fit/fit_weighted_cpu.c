@@ -10,6 +10,7 @@
 
 #include "fit.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 enum { STRETCH = 1 << 14, LANES = HOT_FIT_LANES };
 
@@ -160,9 +161,6 @@ hot_status hot_fit_weighted_f32_cpu(hot_context *context, hot_cpu_level level, s
             goto cleanup;
     }
 cleanup:
-    hot_context_free(context, memory);
-    hot_context_free(context, plan.right_matrix);
-    hot_context_free(context, plan.pair_matrix);
-    hot_context_free(context, plain);
+    HOT_FREE(context, memory, plan.right_matrix, plan.pair_matrix, plain);
     return status;
 }

@@ -61,26 +61,18 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
 {
     hot_lowrank_options o = {.size = sizeof o};
     memset(plan, 0, sizeof *plan);
-    hot_status status = hot_options_read(context, "hot_lowrank_options", given, &o);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_lowrank_options", given, &o));
     if (order != 4 && order != 6 && order != 8)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "low rank needs tensors of order 4, 6 or 8, not %d",
                                 order);
     if (o.max_rank < 0 || o.max_rank > 3)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_rank", "a rank is 1 to 3, not %d",
                                           o.max_rank);
-    status = hot_option_choice(context, "exact_rank", o.exact_rank, 2);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "drop", default_drop[order / 2 - 2], 1, &o.drop);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "floor", 1e-4, 1, &o.floor);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "min_weight", 0.2, 1, &o.min_weight);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "min_angle", 25, 90, &o.min_angle);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_option_choice(context, "exact_rank", o.exact_rank, 2));
+    HOT_TRY(hot_option_number(context, "drop", default_drop[order / 2 - 2], 1, &o.drop));
+    HOT_TRY(hot_option_number(context, "floor", 1e-4, 1, &o.floor));
+    HOT_TRY(hot_option_number(context, "min_weight", 0.2, 1, &o.min_weight));
+    HOT_TRY(hot_option_number(context, "min_angle", 25, 90, &o.min_angle));
     plan->order = order;
     plan->unique = (order + 1) * (order + 2) / 2;
     plan->max_rank = o.max_rank ? o.max_rank : 3;
@@ -95,11 +87,8 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
     const size_t unique = (size_t)plan->unique, pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
     int exponents[LOWRANK_UNIQUE_MAX * 3];
     double multiplicity[LOWRANK_UNIQUE_MAX];
-    status = hot_symtensor_exponents(order, 3, exponents);
-    if (status == HOT_OK)
-        status = hot_symtensor_multiplicity(order, 3, multiplicity);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_symtensor_exponents(order, 3, exponents));
+    HOT_TRY(hot_symtensor_multiplicity(order, 3, multiplicity));
     plan->block_size =
         3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * unique + 5 * pairs_max * SEPARATION_BINS;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);

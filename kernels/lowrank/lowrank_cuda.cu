@@ -113,9 +113,5 @@ extern "C" hot_status hot_lowrank_cuda(hot_context *context, void *argument)
     batch.out[1] = hot_batch_rows("found", args->found, 1);
     batch.out[2] = hot_batch_rows("residual", args->residual, sizeof(float));
     batch.chunk = hot_batch_chunk_size(context, &batch, CHUNK, 0);
-    batch.user = args;
-    batch.begin = begin_device;
-    batch.launch = launch_chunk;
-    batch.end = end_device;
-    return hot_batch_run(context, &batch);
+    return hot_batch_run_with(context, &batch, args, begin_device, launch_chunk, end_device);
 }

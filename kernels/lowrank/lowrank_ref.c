@@ -6,6 +6,7 @@
 
 #include <hotfiber/symtensor.h>
 
+#include "common/flow.h"
 #include "lowrank.h"
 
 enum { STARTS = 24, SWEEPS = 20000 };
@@ -201,9 +202,7 @@ hot_status hot_lowrank_ref(hot_context *context, void *argument)
             args->found[item] = (uint8_t)(usable || norm == 0 ? used : 255);
         if (args->residual)
             args->residual[item] = usable ? (float)sqrt(f.e) : 0;
-        hot_status status = hot_context_progress(context, "finding fibres", (double)(item + 1) / (double)args->count);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_context_progress(context, "finding fibres", (double)(item + 1) / (double)args->count));
     }
     return HOT_OK;
 }

@@ -124,10 +124,8 @@ hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *problem, s
     msmt_plan plan;
     if (!problem)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a deconvolution needs a problem");
-    hot_status status = hot_options_read(context, "hot_msmt_problem", problem, &own);
-    if (status != HOT_OK)
-        return status;
-    status = hot_msmt_plan_make(context, &own, &plan);
+    HOT_TRY(hot_options_read(context, "hot_msmt_problem", problem, &own));
+    hot_status status = hot_msmt_plan_make(context, &own, &plan);
     if (status == HOT_OK && count > 0 &&
         (!signals || !tensors || signal_stride < plan.rows || tensor_stride < plan.terms ||
          (plan.tissues > 0 && !amounts)))

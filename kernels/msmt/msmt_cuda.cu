@@ -7,6 +7,7 @@
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "common/flow.h"
 #include "common/shared_memory.cuh"
 #include "msmt_voxels.cuh"
 
@@ -183,19 +184,15 @@ static hot_status launch_chunk(hot_context *context, void *user, void *device, c
     chunk.residual = (float *)in->out[2];
     chunk.flags = (uint8_t *)in->out[3];
     place_scratch(in->scratch, in->count, args->plan->padded, &chunk);
-    hot_status status = hot_cuda_status(context, cudaMemsetAsync(chunk.used, 0, 2 * sizeof *chunk.used, stream),
-                                        "a deconvolution");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_cuda_status(context, cudaMemsetAsync(chunk.used, 0, 2 * sizeof *chunk.used, stream),
+                            "a deconvolution"));
     const unsigned blocks = (chunk.count + PREPARE_WARPS - 1) / PREPARE_WARPS;
     if (d.directions == 0 && args->plan->side == 0) {
         msmt_prepare_kernel<true><<<blocks, 32 * PREPARE_WARPS, 0, stream>>>(d, chunk);
         return hot_cuda_status(context, cudaGetLastError(), "a deconvolution");
     }
     msmt_prepare_kernel<false><<<blocks, 32 * PREPARE_WARPS, 0, stream>>>(d, chunk);
-    status = hot_cuda_status(context, cudaGetLastError(), "a deconvolution");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_cuda_status(context, cudaGetLastError(), "a deconvolution"));
     warp_voxel v;
     d.stride = place<0>(d, NULL, &v);
     switch (args->plan->side) {
@@ -224,9 +221,5 @@ extern "C" hot_status hot_msmt_cuda(hot_context *context, void *argument)
     batch.out[3] = hot_batch_rows("flags", args->flags, 1);
     batch.chunk = hot_batch_chunk_size(context, &batch, CHUNK, (plan->padded + 1) * sizeof(double) + sizeof(unsigned));
     batch.scratch = place_scratch(NULL, batch.chunk, plan->padded, NULL);
-    batch.user = args;
-    batch.begin = begin_device;
-    batch.launch = launch_chunk;
-    batch.end = end_device;
-    return hot_batch_run(context, &batch);
+    return hot_batch_run_with(context, &batch, args, begin_device, launch_chunk, end_device);
 }

@@ -5,6 +5,7 @@
 #include <hotfiber/symtensor.h>
 
 #include "common/arena.h"
+#include "common/flow.h"
 #include "msmt_plan.h"
 #include "symtensor/sphere.h"
 
@@ -19,11 +20,8 @@ static hot_status make_normal(hot_context *context, const hot_msmt_problem *prob
 {
     const size_t terms = plan->terms, n = plan->padded, unknowns = plan->unknowns, rows = plan->rows;
     double from_sh[MSMT_TERMS * MSMT_TERMS], to_sh[MSMT_TERMS * MSMT_TERMS], largest = 0;
-    hot_status status = hot_sh_to_symtensor(context, plan->order, from_sh);
-    if (status == HOT_OK)
-        status = hot_symtensor_to_sh(context, plan->order, to_sh);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_sh_to_symtensor(context, plan->order, from_sh));
+    HOT_TRY(hot_symtensor_to_sh(context, plan->order, to_sh));
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < unknowns; i++)
             plan->project[r * n + i] = problem->design[r * unknowns + i] * plan->scale[i];
@@ -88,9 +86,7 @@ static hot_status make_whiten(hot_context *context, msmt_plan *plan)
 static hot_status make_inside(hot_context *context, const double *multiplicity, msmt_plan *plan)
 {
     double from_sh[MSMT_TERMS * MSMT_TERMS], size = 0;
-    hot_status status = hot_sh_to_symtensor(context, plan->order, from_sh);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_sh_to_symtensor(context, plan->order, from_sh));
     for (size_t i = 0; i < plan->unknowns; i++)
         plan->inside[i] = i < plan->terms ? from_sh[i * plan->terms] * sqrt(4 * M_PI * multiplicity[i]) : 1;
     for (size_t i = 0; i < plan->unknowns; i++)
@@ -246,9 +242,7 @@ hot_status hot_msmt_plan_make(hot_context *context, const hot_msmt_problem *prob
     double multiplicity[MSMT_TERMS];
     hot_arena arena = {0};
     memset(plan, 0, sizeof *plan);
-    hot_status status = check(context, problem);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(check(context, problem));
     const int order = problem->order;
     plan->order = order;
     plan->terms = hot_symtensor_count(order, 3);
@@ -272,7 +266,7 @@ hot_status hot_msmt_plan_make(hot_context *context, const hot_msmt_problem *prob
     }
     arena.used = 0;
     place(&arena, plan);
-    status = hot_symtensor_exponents(order, 3, exponents);
+    hot_status status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)
         status = hot_symtensor_multiplicity(order, 3, multiplicity);
     for (size_t i = 0; i < plan->unknowns; i++)

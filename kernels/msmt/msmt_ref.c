@@ -6,6 +6,7 @@
 
 #include <hotfiber/symtensor.h>
 
+#include "common/flow.h"
 #include "msmt_plan.h"
 #include "symtensor/sphere.h"
 
@@ -217,11 +218,8 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
     const size_t terms = args->plan->terms;
     double to_sh[MSMT_TERMS * MSMT_TERMS], from_sh[MSMT_TERMS * MSMT_TERMS];
     int exponents[3 * MSMT_TERMS], half[3 * SIDE];
-    hot_status status = hot_symtensor_to_sh(context, problem->order, to_sh);
-    if (status == HOT_OK)
-        status = hot_sh_to_symtensor(context, problem->order, from_sh);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_symtensor_to_sh(context, problem->order, to_sh));
+    HOT_TRY(hot_sh_to_symtensor(context, problem->order, from_sh));
     b->n = terms + problem->tissues;
     make_normal(args, to_sh, from_sh, b);
     make_start(terms, from_sh, b);

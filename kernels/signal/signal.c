@@ -56,9 +56,7 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
                                 hot_signal_options *options)
 {
     *options = (hot_signal_options){.size = sizeof *options};
-    hot_status status = hot_options_read(context, "hot_signal_options", given, options);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_signal_options", given, options));
     if (options->max_fibers < 0 || options->max_fibers > 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method finds 1 to 3 fibres, not %d",
                                 options->max_fibers);
@@ -139,9 +137,7 @@ static hot_status find(hot_context *context, const hot_signal_options *given_opt
     if (count > 0 && ((!signals && !source) || !result.directions))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the signal method needs signals, and a result with memory for the directions");
-    status = hot_signal_plan_make(context, &options, &scheme, s0 != NULL, &plan);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_signal_plan_make(context, &options, &scheme, s0 != NULL, &plan));
     hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result, source, 0};
     status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
     hot_signal_plan_free(context, &plan);

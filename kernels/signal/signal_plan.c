@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "signal_response.h"
 #include "symtensor/sphere.h"
 
@@ -252,8 +253,7 @@ hot_status hot_signal_progress(hot_context *context, const hot_signal_args *args
 
 void hot_signal_plan_free(hot_context *context, signal_plan *plan)
 {
-    hot_context_free(context, plan->order);
-    hot_context_free(context, plan->block);
+    HOT_FREE(context, plan->order, plan->block);
     plan->order = NULL;
     plan->block = NULL;
 }

@@ -18,14 +18,9 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
 {
     hot_tridiag_options *mine = &args->options;
     *mine = (hot_tridiag_options){.size = sizeof *mine};
-    hot_status status = hot_options_read(context, "hot_tridiag_options", options, mine);
-    if (status != HOT_OK)
-        return status;
-    status = hot_option_number(context, "absolute", 0, DBL_MAX, &mine->absolute);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "relative", 0, 1 - DBL_EPSILON, &mine->relative);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_tridiag_options", options, mine));
+    HOT_TRY(hot_option_number(context, "absolute", 0, DBL_MAX, &mine->absolute));
+    HOT_TRY(hot_option_number(context, "relative", 0, 1 - DBL_EPSILON, &mine->relative));
     size_t wanted = args->n;
     switch (mine->range) {
     case HOT_TRIDIAG_ALL:

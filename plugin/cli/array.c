@@ -31,9 +31,7 @@ hot_status cli_array_wrap(hot_context *context, const Nrrd *input, unsigned int 
         all[a] = a < own ? sizes[a] : input->axis[from + a - own].size;
         axis_map[a] = a < own ? -1 : (int)(from + a - own);
     }
-    hot_status status = hot_nrrd_wrap(context, values, type, axes, all, &nrrd);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_nrrd_wrap(context, values, type, axes, all, &nrrd));
     if (nrrdAxisInfoCopy(nrrd, input, axis_map, NRRD_AXIS_INFO_SIZE_BIT) == 0 && input->spaceDim) {
         /* The batch keeps its place in the world. */
         nrrd->space = input->space;
@@ -42,7 +40,7 @@ hot_status cli_array_wrap(hot_context *context, const Nrrd *input, unsigned int 
     }
     for (unsigned int a = 0; a < own; a++)
         nrrd->axis[a].kind = nrrdKindList;
-    status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
+    hot_status status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
     if (status != HOT_OK)
         nrrdNix(nrrd);
     else

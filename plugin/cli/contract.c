@@ -118,8 +118,7 @@ static hot_status contract_single(hot_context *context, contract_job *job, const
     if (status == HOT_OK)
         status = hot_contract_f32(context, options, job->spec, job->batch, (float)job->alpha, a, &job->layout[0], b,
                                   &job->layout[1], (float)job->beta, c, &job->layout[2]);
-    hot_context_free(context, a);
-    hot_context_free(context, b);
+    HOT_FREE(context, a, b);
     return status;
 }
 

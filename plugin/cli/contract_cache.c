@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/free.h"
 #include "io/common/file_open.h"
 #include "io/common/output.h"
 
@@ -75,7 +76,6 @@ hot_status cli_contract_cache_save(hot_context *context, const char *path, const
     if (status == HOT_OK && fputs(text, file) < 0)
         status = hot_context_fail(context, HOT_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
     status = copy ? hot_output_end(context, &output, status) : status;
-    hot_context_free(context, copy);
-    hot_context_free(context, text);
+    HOT_FREE(context, copy, text);
     return status;
 }

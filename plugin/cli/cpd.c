@@ -42,8 +42,7 @@ static hot_status save(hot_context *context, const char *prefix, const char *nam
             status = hot_nrrd_save(context, nrrd, path, 0);
         nrrdNix(nrrd);
     }
-    hot_context_free(context, path);
-    hot_context_free(context, narrow);
+    HOT_FREE(context, path, narrow);
     return status;
 }
 
@@ -200,8 +199,7 @@ int cli_cpd(int argc, char **argv)
     }
 cleanup:
     hot_nrrd_free(context, nrrd);
-    hot_context_free(context, x);
-    hot_context_free(context, lambda);
+    HOT_FREE(context, x, lambda);
     for (int m = 0; m < 3; m++)
         hot_context_free(context, f[m]);
     return cli_finish(&cli_cpd_command, &common, status);

@@ -128,8 +128,6 @@ hot_status cli_denoise_complex(hot_context *context, const char *input, const ch
         status = save_like(context, nrrd, signals, output);
 cleanup:
     hot_nrrd_free(context, nrrd);
-    hot_context_free(context, signals);
-    hot_context_free(context, denoised);
-    hot_context_free(context, noise);
+    HOT_FREE(context, signals, denoised, noise);
     return status;
 }

@@ -34,11 +34,9 @@ static hot_status save(hot_context *context, const Nrrd *input, double *pairs, s
     const size_t sizes[2] = {width, rows};
     char text[32];
     Nrrd *nrrd;
-    hot_status status = cli_array_wrap(context, input, 1, pairs, nrrdTypeDouble, 2, sizes, &nrrd);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(cli_array_wrap(context, input, 1, pairs, nrrdTypeDouble, 2, sizes, &nrrd));
     snprintf(text, sizeof text, "%d", order);
-    status = hot_nrrd_set_key(context, nrrd, "hotfiber_order", text);
+    hot_status status = hot_nrrd_set_key(context, nrrd, "hotfiber_order", text);
     snprintf(text, sizeof text, "%d", dim);
     if (status == HOT_OK)
         status = hot_nrrd_set_key(context, nrrd, "hotfiber_dim", text);
@@ -133,8 +131,6 @@ int cli_eig(int argc, char **argv)
     status = save(context, nrrd, pairs, rows ? rows : max_found, width, order, dim, output);
 cleanup:
     hot_nrrd_free(context, nrrd);
-    hot_context_free(context, tensors);
-    hot_context_free(context, pairs);
-    hot_context_free(context, found);
+    HOT_FREE(context, tensors, pairs, found);
     return cli_finish(&cli_eig_command, &common, status);
 }

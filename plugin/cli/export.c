@@ -98,8 +98,7 @@ static hot_status load_background(hot_context *context, const hot_fiber_field *f
         const size_t at = index ? index[v] : v;
         (*background)[v] = at == HOT_OUTSIDE ? 0 : own[at];
     }
-    hot_context_free(context, own);
-    hot_context_free(context, index);
+    HOT_FREE(context, own, index);
     hot_dwi_destroy(&dwi);
     return status;
 }
@@ -212,8 +211,7 @@ static hot_status take_doubt(hot_context *context, const char *folder, hot_fiber
         status = hot_fiber_field_keep_doubt(fibers, &maps);
     if (status == HOT_OK && fibers)
         hot_fiber_field_filter(context, fibers, &maps, min_probability, max_cone);
-    hot_context_free(context, maps.probability);
-    hot_context_free(context, maps.cone);
+    HOT_FREE(context, maps.probability, maps.cone);
     return status;
 }
 

@@ -121,9 +121,6 @@ int cli_heev(int argc, char **argv)
         status = cli_array_save(context, nrrd, first + 2, values, nrrdTypeDouble, 1, &kept, output);
 cleanup:
     hot_nrrd_free(context, nrrd);
-    hot_context_free(context, matrices);
-    hot_context_free(context, values);
-    hot_context_free(context, vectors);
-    hot_context_free(context, flags);
+    HOT_FREE(context, matrices, values, vectors, flags);
     return cli_finish(&cli_heev_command, &common, status);
 }

@@ -145,9 +145,7 @@ static hot_status show_shells(hot_context *context, const hot_dwi *dwi)
 {
     for (size_t s = 0; s < dwi->shells; s++) {
         shell_facts shell;
-        hot_status status = shell_gather(context, dwi, s, &shell);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(shell_gather(context, dwi, s, &shell));
         if (s == 0 && dwi->has_b0) {
             printf("    b = 0        %zu\n", shell.volumes);
             if (dwi->shells == 1)
@@ -217,9 +215,7 @@ static hot_status show_text(hot_context *context, const facts *about)
     if (about->negative)
         printf(", %zu negative", about->negative);
     printf("\n  volumes        %zu\n", dwi->volumes);
-    hot_status status = show_shells(context, dwi);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(show_shells(context, dwi));
     printf("  highest order  %d\n", about->highest);
     show_signal(about);
     return HOT_OK;

@@ -70,6 +70,9 @@ static hot_status find(hot_context *context, const char *input, const hot_sh_opt
     return status;
 }
 
+#define SIGNAL_MAP(which, name, what) \
+    {name, CLI_OUTPUT_IMAGE, &signal.map[which], "FILE", "signal: write " what, 0, 0}
+
 int cli_peaks(int argc, char **argv)
 {
     const char *input = "-", *output = "-", *mask_path = NULL, *memory = NULL;
@@ -105,30 +108,20 @@ int cli_peaks(int argc, char **argv)
         {"sigma", CLI_TEXT, &signal.sigma, "FILE",
          "signal: standard deviation of the noise, a number, or a file with a map; default: "
          "from the b=0 volumes, else the residuals", 0, 0},
-        {"probability", CLI_OUTPUT_IMAGE, &signal.map[0], "FILE",
-         "signal: write P(0) ... P(3) of each voxel", 0, 0},
-        {"margin", CLI_OUTPUT_IMAGE, &signal.map[1], "FILE",
-         "signal: write log10 of the odds of the number chosen", 0, 0},
-        {"residual", CLI_OUTPUT_IMAGE, &signal.map[2], "FILE",
-         "signal: write the residual in units of the noise", 0, 0},
-        {"width", CLI_OUTPUT_IMAGE, &signal.map[3], "FILE",
-         "signal: write how much wider than the response the fibres are, rad^2", 0, 0},
-        {"flags", CLI_OUTPUT_IMAGE, &signal.map[4], "FILE",
-         "signal: write why voxels have no fibre: 1 NaN, 2 no b=0 signal, 8 clipped, 16 only noise", 0, 0},
-        {"cone", CLI_OUTPUT_IMAGE, &signal.map[5], "FILE",
-         "signal: write the half angle, in degrees, of the cone about each fibre that holds "
-         "its direction with 95 %", 0, 0},
-        {"cone_axes", CLI_OUTPUT_IMAGE, &signal.map[6], "FILE",
-         "signal: write the two semi-axes of the ellipse that does, vectors as long as half "
-         "angles in degrees", 0, 0},
-        {"fraction_sd", CLI_OUTPUT_IMAGE, &signal.map[7], "FILE",
-         "signal: write the standard deviation of each fibre's volume fraction", 0, 0},
-        {"isotropic", CLI_OUTPUT_IMAGE, &signal.map[8], "FILE",
-         "signal: write the volume fraction of the isotropic compartment, without free water", 0, 0},
-        {"free_water", CLI_OUTPUT_IMAGE, &signal.map[9], "FILE",
-         "signal: write the volume fraction of free water; one shell hardly tells it from the isotropic one", 0, 0},
-        {"noise_sd", CLI_OUTPUT_IMAGE, &signal.map[10], "FILE",
-         "signal: write each voxel's own standard deviation of the noise", 0, 0},
+        SIGNAL_MAP(0, "probability", "P(0) ... P(3) of each voxel"),
+        SIGNAL_MAP(1, "margin", "log10 of the odds of the number chosen"),
+        SIGNAL_MAP(2, "residual", "the residual in units of the noise"),
+        SIGNAL_MAP(3, "width", "how much wider than the response the fibres are, rad^2"),
+        SIGNAL_MAP(4, "flags", "why voxels have no fibre: 1 NaN, 2 no b=0 signal, 8 clipped, 16 only noise"),
+        SIGNAL_MAP(5, "cone",
+                   "the half angle, in degrees, of the cone about each fibre that holds its direction with 95 %"),
+        SIGNAL_MAP(6, "cone_axes",
+                   "the two semi-axes of the ellipse that does, vectors as long as half angles in degrees"),
+        SIGNAL_MAP(7, "fraction_sd", "the standard deviation of each fibre's volume fraction"),
+        SIGNAL_MAP(8, "isotropic", "the volume fraction of the isotropic compartment, without free water"),
+        SIGNAL_MAP(9, "free_water",
+                   "the volume fraction of free water; one shell hardly tells it from the isotropic one"),
+        SIGNAL_MAP(10, "noise_sd", "each voxel's own standard deviation of the noise"),
         CLI_END,
     };
     char about[4096];

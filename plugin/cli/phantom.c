@@ -272,8 +272,7 @@ static hot_status load_scheme(hot_context *context, const settings *s, double **
                                   *volumes, s->bvec, vector_count);
     if (status == HOT_OK)
         status = check_scheme_distinct(context, s);
-    hot_context_free(context, b_text);
-    hot_context_free(context, g_text);
+    HOT_FREE(context, b_text, g_text);
     return status;
 }
 
@@ -382,7 +381,6 @@ int cli_phantom(int argc, char **argv)
     if (status == HOT_OK)
         status = hot_phantom_save(common.context, phantom, &save, s.output);
     hot_phantom_destroy(&phantom);
-    hot_context_free(common.context, scheme_b);
-    hot_context_free(common.context, scheme_vectors);
+    HOT_FREE(common.context, scheme_b, scheme_vectors);
     return cli_finish(&cli_phantom_command, &common, status);
 }

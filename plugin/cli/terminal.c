@@ -1,12 +1,12 @@
 /* Output on standard error while a stage works: progress, notes, warnings; and Ctrl-C. */
 #include "cli.h"
+#include "common/timing.h"
 #include "progress.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* One command runs per process, so its terminal is the one piece of state that the callbacks share. */
@@ -25,13 +25,6 @@ static void on_interrupt(int number)
     interrupted = 1;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static int columns(void)
 {
     struct winsize window;
@@ -43,7 +36,7 @@ void cli_terminal_start(int quiet, const char *progress)
     terminal.quiet = quiet;
     const cli_form form = !progress && quiet ? CLI_FORM_NONE
                                              : cli_form_of(progress ? progress : "auto", isatty(STDERR_FILENO));
-    cli_meter_start(&terminal.meter, form, stderr, columns(), now());
+    cli_meter_start(&terminal.meter, form, stderr, columns(), seconds_now());
     /* The first signal asks the stage to stop and to clear up behind itself, the second ends it at once. Without
      * SA_RESTART, so that a stage that waits for its input wakes up. */
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
@@ -69,22 +62,22 @@ void cli_terminal_newline(void) { cli_meter_leave(&terminal.meter); }
 
 void cli_terminal_error(const char *lead, const char *text)
 {
-    cli_meter_say(&terminal.meter, "error", lead, text, now());
+    cli_meter_say(&terminal.meter, "error", lead, text, seconds_now());
 }
 
-void cli_terminal_end(int status) { cli_meter_end(&terminal.meter, status, now()); }
+void cli_terminal_end(int status) { cli_meter_end(&terminal.meter, status, seconds_now()); }
 
 void cli_log(void *user, hot_log_level level, const char *line)
 {
     (void)user;
     const int warning = level == HOT_LOG_WARNING;
     if (!terminal.quiet)
-        cli_meter_say(&terminal.meter, warning ? "warning" : "note", warning ? "warning: " : "", line, now());
+        cli_meter_say(&terminal.meter, warning ? "warning" : "note", warning ? "warning: " : "", line, seconds_now());
 }
 
 int cli_progress(void *user, const char *stage, double fraction)
 {
     (void)user;
-    cli_meter_show(&terminal.meter, stage, fraction, now());
+    cli_meter_show(&terminal.meter, stage, fraction, seconds_now());
     return interrupted != 0;
 }

@@ -43,8 +43,7 @@ static hot_status solve(hot_context *context, const hot_tridiag_options *tridiag
         status = hot_tridiag_f32(context, tridiag, n, count, in, in + n, 2 * n, out, width, found);
     for (size_t i = 0; i < width * count && status == HOT_OK; i++)
         values[i] = (double)out[i];
-    hot_context_free(context, in);
-    hot_context_free(context, out);
+    HOT_FREE(context, in, out);
     return status;
 }
 
@@ -141,8 +140,6 @@ int cli_tridiag(int argc, char **argv)
     status = cli_array_save(context, nrrd, 2, values, nrrdTypeDouble, 1, &width, output);
 cleanup:
     hot_nrrd_free(context, nrrd);
-    hot_context_free(context, matrices);
-    hot_context_free(context, values);
-    hot_context_free(context, found);
+    HOT_FREE(context, matrices, values, found);
     return cli_finish(&cli_tridiag_command, &common, status);
 }

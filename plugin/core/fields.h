@@ -4,6 +4,9 @@
 
 #include <hotfiber/hotfiber.h>
 
+#include "common/flow.h"
+#include "common/free.h"
+
 /* The memory layout of a DWI's samples: the file's type, with strides. */
 typedef enum hot_sample {
     HOT_SAMPLE_I8, HOT_SAMPLE_U8, HOT_SAMPLE_I16, HOT_SAMPLE_U16, HOT_SAMPLE_I32, HOT_SAMPLE_U32,
@@ -165,14 +168,6 @@ enum { HOT_FIELD_ORDER_MAX = 12, HOT_FIELD_TERMS_MAX = 91 };
  * HOT_ERROR_MEMORY. */
 hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int order, const char *model,
                                  hot_tensor_field **field);
-
-/* How a destroy function begins: takes the caller's object over as `gone` and leaves NULL there, or returns when there
- * is none. */
-#define HOT_DESTROY_BEGIN(TYPE, handle)                                                                                \
-    TYPE *gone = (handle) ? *(handle) : NULL;                                                                          \
-    if (!gone)                                                                                                         \
-        return;                                                                                                        \
-    *(handle) = NULL
 
 /* A copy of a NUL-terminated string in the context's memory. */
 char *hot_string_copy(hot_context *context, const char *text);

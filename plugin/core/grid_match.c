@@ -176,6 +176,22 @@ static hot_status elsewhere(hot_context *context, const char *what, const char *
                             what, name, whose, here, whose, there);
 }
 
+void hot_grid_axes_match(const double unit[3][3], int order[3])
+{
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    double best = -1;
+    memcpy(order, orders[0], sizeof orders[0]);
+    for (int o = 0; o < 6; o++) {
+        double along = 0;
+        for (int a = 0; a < 3; a++)
+            along += fabs(unit[a][orders[o][a]]);
+        if (along > best + 1e-9) {
+            best = along;
+            memcpy(order, orders[o], sizeof orders[o]);
+        }
+    }
+}
+
 hot_status hot_grid_match(hot_context *context, const char *what, const char *name, const hot_grid *image,
                           const char *whose, const hot_grid *grid, size_t **index)
 {

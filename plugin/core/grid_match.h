@@ -10,6 +10,10 @@
 /* Whether a grid has a position: a space, or axes or an origin other than the default. */
 int hot_grid_placed(const hot_grid *grid);
 
+/* order[a]: which axis of the grid runs along world axis a, one each, so that they agree best. unit: column g is the
+ * direction of the grid's axis g in the world. */
+void hot_grid_axes_match(const double unit[3][3], int order[3]);
+
 /* Where the voxels of a grid are in an image: index[voxel of the grid] is the image's voxel there, or HOT_OUTSIDE.
  * *index NULL = the same voxels in the same order. Free it with hot_context_free. `what` ("mask"), `name` (its file)
  * and `whose` ("the data") are for messages.

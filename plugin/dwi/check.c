@@ -196,9 +196,7 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     HOT_ENTRY(context);
     HOT_NEED(context, dwi, result);
     hot_check_gradients nothing = HOT_CHECK_GRADIENTS_INIT;
-    const hot_status known = hot_options_read(context, "hot_check_gradients", result, &nothing);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_options_read(context, "hot_check_gradients", result, &nothing));
     hot_mask *whole = NULL;
     size_t *voxel = NULL, blocks = 0;
     hot_check_voxel *about = NULL;
@@ -226,9 +224,7 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     if (!determined)
         snprintf(result->reason, sizeof result->reason, "the directions do not determine a tensor");
 cleanup:
-    hot_context_free(context, evidence);
-    hot_context_free(context, about);
-    hot_context_free(context, voxel);
+    HOT_FREE(context, evidence, about, voxel);
     hot_mask_destroy(&whole);
     return status;
 }

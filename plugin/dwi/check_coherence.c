@@ -406,11 +406,7 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
             visit_pairs(w, block, count_evidence, (*evidence)[block]);
     status = hot_context_check(context, "checking the gradient table");
 cleanup:
-    hot_context_free(context, w->own);
-    hot_context_free(context, w->along);
-    hot_context_free(context, w->shape);
-    hot_context_free(context, w->number);
-    hot_context_free(context, w->block);
+    HOT_FREE(context, w->own, w->along, w->shape, w->number, w->block);
     if (status != HOT_OK) {
         hot_context_free(context, *evidence);
         *evidence = NULL;

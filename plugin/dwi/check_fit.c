@@ -119,9 +119,6 @@ hot_status hot_check_fit(hot_context *context, const hot_dwi *dwi, const size_t 
             describe(fits + i * columns, columns, about + first + i);
         status = hot_context_check(context, "checking the gradient table");
     }
-    hot_context_free(context, fits);
-    hot_context_free(context, weights);
-    hot_context_free(context, signals);
-    hot_context_free(context, design);
+    HOT_FREE(context, fits, weights, signals, design);
     return status;
 }

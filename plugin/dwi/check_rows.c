@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/entry.h"
 #include "common/options.h"
 #include "core/random.h"
@@ -38,16 +39,8 @@ static void say(words *to, const char *format, ...)
         to->length += (size_t)length < to->room - to->length ? (size_t)length : to->room - to->length - 1;
 }
 
-typedef struct by_b { double b; size_t at; } by_b;
-
-static int by_b_value(const void *left, const void *right)
-{
-    const by_b *l = left, *r = right;
-    return l->b != r->b ? (l->b < r->b ? -1 : 1) : l->at < r->at ? -1 : 1;
-}
-
 /* Sets of rows of nearly one b-value: shells, joined where they have few directions (a grid of q-space). */
-static void make_groups(hot_rows *rows, by_b *list)
+static void make_groups(hot_rows *rows, hot_numbered *list)
 {
     enum { FEW = 4 };
     static const double wide = 1.3;
@@ -55,15 +48,15 @@ static void make_groups(hot_rows *rows, by_b *list)
     double first = 0;
     for (size_t i = 0; i < rows->volumes; i++)
         if (rows->group[i] >= 0)
-            list[count++] = (by_b){rows->b[i], i};
-    qsort(list, count, sizeof *list, by_b_value);
+            list[count++] = (hot_numbered){rows->b[i], i};
+    qsort(list, count, sizeof *list, hot_ascending_numbered);
     rows->groups = 0;
     for (size_t n = 0; n < count; n++) {
         const size_t i = list[n].at;
         const int same_shell = n > 0 && rows->shell[i] == rows->shell[list[n - 1].at];
-        if (n == 0 || (!same_shell && (in_group >= FEW || list[n].b > wide * first))) {
+        if (n == 0 || (!same_shell && (in_group >= FEW || list[n].value > wide * first))) {
             rows->groups++;
-            first = list[n].b;
+            first = list[n].value;
             in_group = 0;
         }
         rows->group[i] = rows->groups - 1;
@@ -74,7 +67,7 @@ static void make_groups(hot_rows *rows, by_b *list)
 static hot_status take_rows(hot_context *context, const hot_dwi *dwi, hot_rows *rows)
 {
     const size_t n = rows->volumes;
-    by_b *list = hot_context_alloc(context, n + 1, sizeof *list);
+    hot_numbered *list = hot_context_alloc(context, n + 1, sizeof *list);
     rows->b = hot_context_alloc(context, n + 1, sizeof *rows->b);
     rows->gradients = hot_context_alloc(context, n + 1, 3 * sizeof *rows->gradients);
     rows->shell = hot_context_alloc(context, n + 1, sizeof *rows->shell);
@@ -135,11 +128,7 @@ static void leave_out(hot_rows *rows, size_t gone)
 static void free_rows(hot_rows *rows)
 {
     hot_context *context = rows->context;
-    hot_context_free(context, rows->b);
-    hot_context_free(context, rows->gradients);
-    hot_context_free(context, rows->shell);
-    hot_context_free(context, rows->group);
-    hot_context_free(context, rows->gram);
+    HOT_FREE(context, rows->b, rows->gradients, rows->shell, rows->group, rows->gram);
     rows->b = rows->gradients = rows->gram = NULL;
     rows->shell = rows->group = NULL;
 }
@@ -494,8 +483,7 @@ static hot_status compare(hot_context *context, const hot_dwi *dwi, hot_rows *ro
         status = judge(dwi, rows, models, order, step, steps, ended, text, remedy, result);
     if (status == HOT_OK && result->verdict <= HOT_CHECK_ROWS_AGREE)
         status = say_odd(text, remedy, dwi, rows, models, order, result);
-    hot_context_free(context, order);
-    hot_context_free(context, space);
+    HOT_FREE(context, order, space);
     return status;
 }
 
@@ -525,9 +513,7 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
     HOT_ENTRY(context);
     HOT_NEED(context, dwi, result);
     hot_check_rows nothing = HOT_CHECK_ROWS_INIT;
-    const hot_status known = hot_options_read(context, "hot_check_rows", result, &nothing);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_options_read(context, "hot_check_rows", result, &nothing));
     hot_mask *whole = NULL;
     hot_rows rows = {.context = context};
     const char **kind = NULL;
@@ -562,11 +548,7 @@ hot_status hot_check_volume_rows(hot_context *context, const hot_dwi *dwi, const
         status = compare(context, dwi, &rows, &text, &remedy, result);
     }
     free_rows(&rows);
-    hot_context_free(context, kind);
-    hot_context_free(context, rows.number);
-    hot_context_free(context, rows.signals);
-    hot_context_free(context, rows.level);
-    hot_context_free(context, rows.slice);
+    HOT_FREE(context, kind, rows.number, rows.signals, rows.level, rows.slice);
     hot_mask_destroy(&whole);
     return status;
 }

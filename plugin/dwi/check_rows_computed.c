@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check_rows.h"
+#include "common/compare.h"
 #include "common/linear.h"
 
 enum { SHELL_MIN = 6, FOUND_MAX = 3 };
@@ -109,12 +110,6 @@ static int group_of_set(const hot_rows *rows, int set)
     return set >= 0 && set < rows->groups ? set : largest;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const double l = *(const double *)left, r = *(const double *)right;
-    return l < r ? -1 : l > r;
-}
-
 /* The median, over a set, of how its volumes vary about the mean of the others. */
 static double usual_variation(const work *w, int set, const double *sum, double count, int geometric, size_t step)
 {
@@ -122,7 +117,7 @@ static double usual_variation(const work *w, int set, const double *sum, double 
     for (size_t i = 0; i < w->rows->volumes; i++)
         if (in_set(w->rows, set, i))
             w->spread[members++] = compare(w, i, sum, count, 1, geometric, step).variation;
-    qsort(w->spread, members, sizeof *w->spread, by_size);
+    qsort(w->spread, members, sizeof *w->spread, hot_ascending_f64);
     return w->spread[members / 2];
 }
 
@@ -179,8 +174,7 @@ static hot_status patterns_without(const hot_rows *rows, size_t i, double *patte
     }
     if (status == HOT_OK)
         status = hot_rows_contrast(&rest, order, &variance, patterns);
-    hot_context_free(rows->context, rest.group);
-    hot_context_free(rows->context, order);
+    HOT_FREE(rows->context, rest.group, order);
     return status;
 }
 
@@ -255,8 +249,7 @@ hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
     double *space = hot_context_alloc(rows->context, 5 * voxels + 2 * n + n * n + 1, sizeof *space);
     float *logs = hot_context_alloc(rows->context, voxels * n + 1, sizeof *logs);
     if (!space || !logs) {
-        hot_context_free(rows->context, logs);
-        hot_context_free(rows->context, space);
+        HOT_FREE(rows->context, logs, space);
         return HOT_ERROR_MEMORY;
     }
     for (size_t x = 0; x < voxels * n; x++)
@@ -282,7 +275,6 @@ hot_status hot_rows_computed(const hot_rows *rows, const char **kind)
     for (size_t i = 0; i < rows->volumes; i++) /* many "computed" volumes are a wrong table instead */
         if (found > FOUND_MAX || (maps > 1 && kind[i] == adc_map))
             kind[i] = NULL;
-    hot_context_free(rows->context, logs);
-    hot_context_free(rows->context, space);
+    HOT_FREE(rows->context, logs, space);
     return status != HOT_OK ? status : hot_context_check(rows->context, "comparing volumes with the gradient table");
 }

@@ -231,15 +231,13 @@ hot_status hot_rows_sensitivity(const hot_rows *all, double *sensitivity, double
     enum { MOST = 64, TRIED = 8 };
     hot_rows few;
     double *thinned, best = -INFINITY;
-    hot_status status = thin(all, MOST, &few, &thinned);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(thin(all, MOST, &few, &thinned));
     const size_t n = few.volumes;
     *noise_alone = 0.5 + 0.16 * (double)(n * n) / (double)all->voxels; /* measured */
     double *space = hot_context_alloc(all->context, 4 * n * n + 64 * n, sizeof *space);
     size_t *order = hot_context_alloc(all->context, 2 * n, sizeof *order), *permuted = order + n;
     *sensitivity = 0;
-    status = space && order ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = space && order ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
         double *k = space + n * n, *spectrum = k + n * n, *values = spectrum + n, *work = values + n;
         hot_rows_model model = {.inverse = space};
@@ -275,8 +273,6 @@ hot_status hot_rows_sensitivity(const hot_rows *all, double *sensitivity, double
                             TRIED;
         }
     }
-    hot_context_free(all->context, order);
-    hot_context_free(all->context, space);
-    hot_context_free(all->context, thinned);
+    HOT_FREE(all->context, order, space, thinned);
     return status;
 }

@@ -116,9 +116,7 @@ hot_status hot_rows_error(const hot_rows *rows, size_t i, const char *const *wit
                 square += a[u] / pivot * rows->gram[place[u] * n + place[v]] * a[v] / pivot;
         *error = fmax(square, 0);
     }
-    hot_context_free(rows->context, group);
-    hot_context_free(rows->context, place);
-    hot_context_free(rows->context, space);
+    HOT_FREE(rows->context, group, place, space);
     return status;
 }
 

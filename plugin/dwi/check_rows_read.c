@@ -4,16 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/compare.h"
 #include "gather.h"
 
 enum { VOLUMES_MAX = 400 };
 static const double bright = 0.7; /* voxels with at least this share of the median's mean are used */
-
-static int by_size(const void *left, const void *right)
-{
-    const float l = *(const float *)left, r = *(const float *)right;
-    return l < r ? -1 : l > r;
-}
 
 /* Lists every `step`-th volume, except those without any signal. signals: of `count` voxels, `all` volumes of each. */
 static void list_volumes(size_t all, size_t step, size_t count, const float *signals, hot_rows *rows)
@@ -39,7 +34,7 @@ static float average_voxels(size_t all, size_t count, const float *signals, cons
         mean[x] = sum > 0 && isfinite(sum) ? (float)(sum / (double)rows->volumes) : 0;
         sorted[x] = mean[x];
     }
-    qsort(sorted, count, sizeof *sorted, by_size);
+    qsort(sorted, count, sizeof *sorted, hot_ascending_f32);
     return count ? sorted[count / 2] : 0;
 }
 
@@ -75,8 +70,6 @@ hot_status hot_rows_read(hot_context *context, const hot_dwi *dwi, const hot_mas
             y[i] = signals[x * all + rows->number[i]] / mean[x];
     }
 cleanup:
-    hot_context_free(context, mean);
-    hot_context_free(context, signals);
-    hot_context_free(context, voxel);
+    HOT_FREE(context, mean, signals, voxel);
     return status;
 }

@@ -353,8 +353,7 @@ static hot_status is_material(const hot_rows *rows, const hot_rows_model *before
                                                                                : falls && patterns > few_patterns;
     *material = status == HOT_OK && (several || (gain > few_gain && falls));
     *lost = *material && misfits(rows, step, is);
-    hot_context_free(rows->context, was);
-    hot_context_free(rows->context, fitted.inverse);
+    HOT_FREE(rows->context, was, fitted.inverse);
     return status;
 }
 

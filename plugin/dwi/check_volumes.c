@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/entry.h"
 #include "empty.h"
 #include "gather.h"
@@ -178,15 +179,9 @@ static void look_at_volumes(const hot_dwi *dwi, const sums *s, size_t *number, h
             first[1], first[0], other ? ", and under another gradient" : "");
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const double l = *(const double *)left, r = *(const double *)right;
-    return l < r ? -1 : l > r;
-}
-
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_size);
+    qsort(values, count, sizeof *values, hot_ascending_f64);
     return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
 }
 
@@ -213,7 +208,7 @@ static void find_usual(const hot_dwi *dwi, const sums *s, double *values, double
                 if (dwi->shell_of[v] == shell)
                     values[count++] = s->inside[k * s->volumes + v];
             const size_t low = count > 1 ? (count - 2) / 2 : 0, high = count > 1 ? (count - 1) / 2 : 0; /* of others */
-            qsort(values, count, sizeof *values, by_size);
+            qsort(values, count, sizeof *values, hot_ascending_f64);
             for (size_t v = 0; v < s->volumes; v++) {
                 const size_t at = k * s->volumes + v;
                 if (dwi->shell_of[v] != shell)
@@ -353,9 +348,7 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
         if (largest - least > 0.5)
             add(to, "b_jitter", wide, "b = %.0f: b-values from %.6g to %.6g count as one shell%s", b, least,
                 largest, wide ? "; they are hardly one: is that meant?" : "");
-        hot_status status = hot_dwi_shell_scheme(context, dwi, (int)shell, &order, &distinct, &planar);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_dwi_shell_scheme(context, dwi, (int)shell, &order, &distinct, &planar));
         const double gap = largest_gap(count, gradients);
         const double even = 57.29577951308232 * acos(1 - 1 / (double)(distinct ? distinct : 1));
         if (planar)
@@ -394,8 +387,7 @@ hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot
 hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t least,
                                      hot_check_findings **findings)
 {
-    if (findings)
-        *findings = NULL;
+    HOT_CLEAR(findings);
     HOT_NEED(context, dwi, findings);
     hot_mask *whole = NULL;
     sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .lines = dwi->grid.size[1],
@@ -431,18 +423,8 @@ hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, c
         look_at_drift(dwi, &s, made);
         status = look_at_scheme(context, dwi, gradients, made);
     }
-    hot_context_free(context, s.rows);
-    hot_context_free(context, s.step);
-    hot_context_free(context, s.clipped);
-    hot_context_free(context, s.print);
-    hot_context_free(context, s.within);
-    hot_context_free(context, s.broken);
-    hot_context_free(context, s.zeros);
-    hot_context_free(context, s.inside);
-    hot_context_free(context, gradients);
-    hot_context_free(context, usual);
-    hot_context_free(context, values);
-    hot_context_free(context, number);
+    HOT_FREE(context, s.rows, s.step, s.clipped, s.print, s.within, s.broken, s.zeros, s.inside, gradients, usual,
+             values, number);
     hot_mask_destroy(&whole);
     if (status == HOT_OK)
         *findings = made;

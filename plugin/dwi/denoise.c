@@ -13,9 +13,7 @@ static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi *
 {
     const size_t volumes = dwi->volumes, voxels = hot_grid_voxels(&dwi->grid);
     hot_dwi *made = NULL;
-    hot_status status = hot_dwi_begin(context, &dwi->grid, volumes, 1, dwi->source, &made);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_begin(context, &dwi->grid, volumes, 1, dwi->source, &made));
     memcpy(made->b, dwi->b, volumes * sizeof *made->b);
     memcpy(made->gradients, dwi->gradients, 3 * volumes * sizeof *made->gradients);
     memcpy(made->frame, dwi->frame, sizeof made->frame);
@@ -25,7 +23,7 @@ static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi *
     made->stride[2] = volumes * dwi->grid.size[0] * dwi->grid.size[1];
     made->data = hot_context_alloc(context, voxels * volumes, sizeof(float));
     made->release_data = hot_dwi_free_data;
-    status = made->data ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = made->data ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t i = 0; i < dwi->input_count && status == HOT_OK; i++)
         status = hot_dwi_add_input(context, made, dwi->inputs[i]);
     if (status == HOT_OK)
@@ -40,8 +38,7 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
                            const hot_denoise_options *options, hot_dwi **denoised, float *noise)
 {
     HOT_ENTRY(context);
-    if (denoised)
-        *denoised = NULL;
+    HOT_CLEAR(denoised);
     HOT_NEED(context, dwi, denoised);
     const size_t *size = dwi->grid.size, volumes = dwi->volumes, plane = size[0] * size[1];
     hot_denoise_options slab = {.size = sizeof slab};
@@ -54,19 +51,15 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
     if (options)
         slab = *options;
     slab.is_complex = 0;
-    hot_status status = mask ? hot_mask_check(context, mask, &dwi->grid) : HOT_OK;
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(mask ? hot_mask_check(context, mask, &dwi->grid) : HOT_OK);
     hot_denoise_window(&slab, size, volumes, window, step);
     /* The margins of a slab are read again for the next one: slabs are not thinner than these. */
     const size_t margin = window[2] - 1, fits = SLAB_BYTES / (plane * volumes * sizeof(float));
     const size_t thick = fits > 4 * margin + 1 ? fits - 2 * margin : 2 * margin + 1;
     const size_t most = thick + 2 * margin < size[2] ? thick + 2 * margin : size[2];
-    status = begin_like(context, dwi, &made);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(begin_like(context, dwi, &made));
     signals = hot_context_alloc(context, most * plane, volumes * sizeof *signals);
-    status = signals ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t begin = 0; begin < size[2] && status == HOT_OK; begin += thick) {
         const size_t end = begin + thick < size[2] ? begin + thick : size[2],
                      first = begin < margin ? 0 : begin - margin;

@@ -115,18 +115,14 @@ static hot_status make_shell(hot_context *context, const hot_dwi *dwi, int index
             values[j] = 1;
         orthonormal(values, shell, column);
     }
-    hot_context_free(context, column);
-    hot_context_free(context, values);
-    hot_context_free(context, directions);
+    HOT_FREE(context, column, values, directions);
     return status;
 }
 
 static void free_plan(hot_context *context, shape_plan *plan)
 {
-    for (size_t s = 0; plan->shell && s < plan->shells; s++) {
-        hot_context_free(context, plan->shell[s].volumes);
-        hot_context_free(context, plan->shell[s].vectors);
-    }
+    for (size_t s = 0; plan->shell && s < plan->shells; s++)
+        HOT_FREE(context, plan->shell[s].volumes, plan->shell[s].vectors);
     hot_context_free(context, plan->shell);
 }
 
@@ -275,10 +271,7 @@ static hot_status restore_slices(hot_context *context, const shape_plan *plan, s
         if (status == HOT_OK)
             status = hot_context_check(context, "denoising");
     }
-    hot_context_free(context, marks);
-    hot_context_free(context, column);
-    hot_context_free(context, sums);
-    hot_context_free(context, before);
+    HOT_FREE(context, marks, column, sums, before);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "core/memory.h"
 #include "common/entry.h"
 #include "dwi_private.h"
@@ -113,12 +114,9 @@ hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t vol
                           const double *gradients, const float *signals, hot_dwi **dwi)
 {
     HOT_ENTRY(context);
-    if (dwi)
-        *dwi = NULL;
+    HOT_CLEAR(dwi);
     HOT_NEED(context, grid, b, gradients, signals, dwi);
-    const hot_status known = hot_grid_check(context, grid);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_grid_check(context, grid));
     size_t voxels = hot_grid_voxels(grid);
     if (voxels == 0 || volumes == 0 || voxels > SIZE_MAX / sizeof(float) / volumes)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI of %zu x %zu x %zu voxels and %zu volumes",
@@ -170,16 +168,10 @@ void hot_dwi_destroy(hot_dwi **dwi)
         gone->release_data(context, gone->data);
     hot_dwi_paged_free(context, gone);
     hot_dwi_summary_free(&gone->summary);
-    hot_context_free(context, gone->b);
-    hot_context_free(context, gone->gradients);
-    hot_context_free(context, gone->shell_b);
-    hot_context_free(context, gone->shell_of);
-    hot_context_free(context, gone->source);
-    hot_context_free(context, gone->position);
+    HOT_FREE(context, gone->b, gone->gradients, gone->shell_b, gone->shell_of, gone->source, gone->position);
     for (size_t i = 0; i < gone->input_count; i++)
         hot_context_free(context, gone->inputs[i]);
-    hot_context_free(context, gone->inputs);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->inputs, gone);
 }
 
 const hot_grid *hot_dwi_grid(const hot_dwi *dwi) { return dwi ? &dwi->grid : NULL; }
@@ -201,19 +193,6 @@ size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of
 
 /* ---- shells ---- */
 
-typedef struct numbered {
-    double b;
-    size_t volume;
-} numbered;
-
-static int by_b(const void *left, const void *right)
-{
-    const numbered *l = left, *r = right;
-    if (l->b != r->b)
-        return l->b < r->b ? -1 : 1;
-    return l->volume < r->volume ? -1 : l->volume > r->volume;
-}
-
 /* b-values written by scanners spread by a few percent around the nominal one: a new shell starts where the next b is
  * farther from the one before than this. */
 static double widest_gap(double b) { return fmax(60, 0.05 * b); }
@@ -221,18 +200,18 @@ static double widest_gap(double b) { return fmax(60, 0.05 * b); }
 hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
 {
     hot_status status = HOT_ERROR_MEMORY;
-    numbered *sorted = hot_context_alloc(context, dwi->volumes, sizeof *sorted);
+    hot_numbered *sorted = hot_context_alloc(context, dwi->volumes, sizeof *sorted);
     double *shell_b = hot_context_calloc(context, dwi->volumes, sizeof *shell_b);
     int *shell_of = hot_context_alloc(context, dwi->volumes, sizeof *shell_of);
     if (!sorted || !shell_b || !shell_of)
         goto cleanup;
     for (size_t v = 0; v < dwi->volumes; v++)
-        sorted[v] = (numbered){dwi->b[v], v};
-    qsort(sorted, dwi->volumes, sizeof *sorted, by_b);
+        sorted[v] = (hot_numbered){dwi->b[v], v};
+    qsort(sorted, dwi->volumes, sizeof *sorted, hot_ascending_numbered);
     size_t shells = 0, members = 0;
-    const double limit = dwi->volumes && sorted[0].b > highest_b0 ? highest_b0_alone : highest_b0;
+    const double limit = dwi->volumes && sorted[0].value > highest_b0 ? highest_b0_alone : highest_b0;
     for (size_t n = 0; n < dwi->volumes; n++) {
-        double b = sorted[n].b, before = n ? sorted[n - 1].b : 0;
+        double b = sorted[n].value, before = n ? sorted[n - 1].value : 0;
         int starts = n == 0 || (b > limit && (before <= limit || b - before > widest_gap(before)));
         if (starts) {
             if (shells)
@@ -240,26 +219,23 @@ hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
             shells++;
             members = 0;
         }
-        shell_of[sorted[n].volume] = (int)shells - 1;
+        shell_of[sorted[n].at] = (int)shells - 1;
         shell_b[shells - 1] += b;
         members++;
     }
     if (shells)
         shell_b[shells - 1] /= (double)members;
-    hot_context_free(context, dwi->shell_b);
-    hot_context_free(context, dwi->shell_of);
+    HOT_FREE(context, dwi->shell_b, dwi->shell_of);
     dwi->shell_b = shell_b;
     dwi->shell_of = shell_of;
     dwi->shells = shells;
-    dwi->has_b0 = shells > 0 && sorted[0].b <= limit;
+    dwi->has_b0 = shells > 0 && sorted[0].value <= limit;
     if (dwi->has_b0 && limit > highest_b0)
         shell_b[0] = 0;
     shell_b = NULL;
     shell_of = NULL;
     status = HOT_OK;
 cleanup:
-    hot_context_free(context, sorted);
-    hot_context_free(context, shell_b);
-    hot_context_free(context, shell_of);
+    HOT_FREE(context, sorted, shell_b, shell_of);
     return status;
 }

@@ -87,9 +87,7 @@ static hot_status find_kept(hot_context *context, const hot_dwi *dwi, size_t *ke
     if (lost > 0)
         warn(context, dwi, empty, lost, (const char *const[]){"has no signal, only zeros or NaN: it is",
                                                               "have no signal, only zeros or NaN: they are"});
-    hot_context_free(context, has_signal);
-    hot_context_free(context, empty);
-    hot_context_free(context, signals);
+    HOT_FREE(context, has_signal, empty, signals);
     return status;
 }
 
@@ -204,10 +202,7 @@ hot_status hot_dwi_warn_empty_slices(hot_context *context, const hot_dwi *dwi, c
                         "or these volumes", search.lost, search.lost == 1 ? "" : "s", named == 1 ? "" : "s", text,
                         volumes, hot_dwi_name(dwi), search.example);
     }
-    hot_context_free(context, search.empty);
-    hot_context_free(context, search.has_signal);
-    hot_context_free(context, search.signals);
-    hot_context_free(context, search.voxel);
+    HOT_FREE(context, search.empty, search.has_signal, search.signals, search.voxel);
     return status;
 }
 

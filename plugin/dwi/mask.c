@@ -8,12 +8,9 @@
 hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask)
 {
     HOT_ENTRY(context);
-    if (mask)
-        *mask = NULL;
+    HOT_CLEAR(mask);
     HOT_NEED(context, grid, mask);
-    const hot_status status = hot_grid_check(context, grid);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_grid_check(context, grid));
     const size_t voxels = hot_grid_voxels(grid);
     hot_mask *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
@@ -32,12 +29,9 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
 hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask)
 {
     HOT_ENTRY(context);
-    if (mask)
-        *mask = NULL;
+    HOT_CLEAR(mask);
     HOT_NEED(context, grid, inside, mask);
-    hot_status status = hot_mask_full(context, grid, mask);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_mask_full(context, grid, mask));
     const size_t voxels = hot_grid_voxels(grid);
     (*mask)->inside = 0;
     for (size_t n = 0; n < voxels; n++)
@@ -67,11 +61,8 @@ hot_status hot_mask_take(hot_context *context, const hot_mask **mask, const hot_
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask)
 {
     *mask = NULL;
-    hot_status status = hot_mask_check(context, from, grid);
-    if (status == HOT_OK)
-        status = hot_mask_full(context, grid, mask);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_mask_check(context, from, grid));
+    HOT_TRY(hot_mask_full(context, grid, mask));
     memcpy((*mask)->bytes, from->bytes, hot_grid_voxels(grid));
     (*mask)->inside = from->inside;
     return HOT_OK;
@@ -81,8 +72,7 @@ void hot_mask_destroy(hot_mask **mask)
 {
     HOT_DESTROY_BEGIN(hot_mask, mask);
     hot_context *context = gone->context;
-    hot_context_free(context, gone->bytes);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->bytes, gone);
 }
 
 const uint8_t *hot_mask_bytes(const hot_mask *mask) { return mask ? mask->bytes : NULL; }

@@ -202,8 +202,7 @@ static hot_status tidy(hot_context *context, const size_t size[3], uint8_t *byte
             if (value ? 20 * of < largest : !of)
                 memset(bytes + runs[r].from, !value, runs[r].to - runs[r].from);
         }
-        hot_context_free(context, told);
-        hot_context_free(context, runs);
+        HOT_FREE(context, told, runs);
     }
     hot_context_free(context, first);
     return status;
@@ -256,8 +255,7 @@ static hot_status fill_slice(const slice_plan *plan, size_t k, const float *low,
         for (size_t n = runs[r].from; low && is_filled && n < runs[r].to; n++)
             bytes[place_in(plan, k, n)] = 1;
     }
-    hot_context_free(plan->context, sums);
-    hot_context_free(plan->context, runs);
+    HOT_FREE(plan->context, sums, runs);
     return status;
 }
 
@@ -287,8 +285,7 @@ static hot_status fill_slices(hot_context *context, const size_t size[3], const 
     hot_status status = plan.slice && plan.first ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t k = 0; k < size[across] && status == HOT_OK; k++)
         status = fill_slice(&plan, k, low, high, bytes, filled);
-    hot_context_free(context, plan.first);
-    hot_context_free(context, plan.slice);
+    HOT_FREE(context, plan.first, plan.slice);
     return status;
 }
 
@@ -325,8 +322,7 @@ hot_status hot_mask_count_holes(hot_context *context, const hot_mask *mask, size
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
     HOT_ENTRY(context);
-    if (mask)
-        *mask = NULL;
+    HOT_CLEAR(mask);
     HOT_NEED(context, dwi, mask);
     const size_t voxels = hot_grid_voxels(&dwi->grid), *size = dwi->grid.size;
     const hot_dwi_summary *summary;
@@ -358,8 +354,7 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     for (size_t n = 0; n < voxels; n++)
         made->inside += made->bytes[n];
 cleanup:
-    hot_context_free(context, smooth);
-    hot_context_free(context, scratch);
+    HOT_FREE(context, smooth, scratch);
     hot_dwi_summary_free(&averages);
     if (status != HOT_OK)
         hot_mask_destroy(&made);

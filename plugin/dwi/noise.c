@@ -77,8 +77,7 @@ static double select_value(hot_context *context, const float *values, size_t cou
                 chosen[same++] = values[n];
         value = (double)hot_sorted_at(chosen, same, place - before);
     }
-    hot_context_free(context, chosen);
-    hot_context_free(context, mine);
+    HOT_FREE(context, chosen, mine);
     return value;
 }
 
@@ -140,8 +139,7 @@ static hot_status take_deviations(hot_context *context, const hot_dwi_summary *s
         }
     }
     const hot_status status = place && sums ? HOT_OK : HOT_ERROR_MEMORY;
-    hot_context_free(context, place);
-    hot_context_free(context, sums);
+    HOT_FREE(context, place, sums);
     return status;
 }
 
@@ -164,9 +162,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     hot_status status = hot_mask_check(context, mask, &dwi->grid);
     if (status != HOT_OK || *repeats < 2 || mask->inside == 0)
         return status;
-    status = hot_dwi_summary_get(context, dwi, &summary, &made);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_summary_get(context, dwi, &summary, &made));
     deviation = hot_context_alloc(context, mask->inside, sizeof *deviation);
     status = deviation ? take_deviations(context, summary, mask, deviation, &used, &total) : HOT_ERROR_MEMORY;
     if (status == HOT_OK && used) {
@@ -259,7 +255,6 @@ hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const h
             *model = HOT_NOISE_GAUSSIAN;
     }
 cleanup:
-    hot_context_free(context, low);
-    hot_context_free(context, signals);
+    HOT_FREE(context, low, signals);
     return status;
 }

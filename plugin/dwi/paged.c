@@ -137,9 +137,7 @@ void hot_dwi_paged_free(hot_context *context, hot_dwi *dwi)
     if (!gone || gone->owner != dwi)
         return;
     gone->pages.release(context, gone->pages.from);
-    hot_context_free(context, gone->data);
-    hot_context_free(context, gone->position);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->data, gone->position, gone);
     dwi->paged = NULL;
 }
 
@@ -201,9 +199,7 @@ hot_status hot_dwi_map(hot_context *context, const hot_dwi *dwi, size_t first, h
     if (!p)
         return HOT_OK;
     if (p->of != dwi->position || slice < p->begin || slice >= p->end) {
-        hot_status status = load(context, dwi, slice);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(load(context, dwi, slice));
     }
     held->view.paged = NULL;
     held->view.data = p->data;

@@ -114,15 +114,10 @@ static hot_status check_acquisition(hot_context *context, const hot_phantom_opti
 
 static hot_status check_options(hot_context *context, const hot_phantom_options *o)
 {
-    hot_status status = check_conditions(context, o);
-    if (status == HOT_OK)
-        status = check_acquisition(context, o);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "layout", (int)o->layout, HOT_PHANTOM_MIXTURE + 1);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "tissue", (int)o->tissue, HOT_TISSUE_NODDI + 1);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(check_conditions(context, o));
+    HOT_TRY(check_acquisition(context, o));
+    HOT_TRY(hot_option_choice(context, "layout", (int)o->layout, HOT_PHANTOM_MIXTURE + 1));
+    HOT_TRY(hot_option_choice(context, "tissue", (int)o->tissue, HOT_TISSUE_NODDI + 1));
     if (!(o->s0 > 0 && o->s0 < DBL_MAX) || !(o->axial > 0 && o->axial < DBL_MAX) || !(o->radial >= 0) ||
         !(o->vary >= 0 && o->vary <= 0.3))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -235,9 +230,7 @@ static hot_status make_scheme(hot_context *context, const hot_phantom_options *o
     memset(gradients, 0, 3 * o->b0 * sizeof *b);
     for (size_t shell = 0; shell < o->shells; shell++) {
         size_t first = o->b0 + shell * o->directions;
-        hot_status status = hot_scheme_directions(context, o->directions, (unsigned)shell, gradients + 3 * first);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_scheme_directions(context, o->directions, (unsigned)shell, gradients + 3 * first));
         for (size_t i = 0; i < o->directions; i++)
             b[first + i] = o->shell_b[shell];
     }
@@ -399,15 +392,12 @@ static void normalise(size_t volumes, const double *b, double *gradients)
 hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom)
 {
     HOT_ENTRY(context);
-    if (phantom)
-        *phantom = NULL;
+    HOT_CLEAR(phantom);
     HOT_NEED(context, phantom);
     hot_phantom_options o = {.size = sizeof o};
-    hot_status status = hot_options_read(context, "hot_phantom_options", options, &o);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_phantom_options", options, &o));
     fill_options(&o);
-    status = check_options(context, &o);
+    hot_status status = check_options(context, &o);
     if (status != HOT_OK)
         return status;
     hot_grid grid;
@@ -446,10 +436,7 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     /* the caller's scheme need not outlive the call: hot_phantom_dwi has it */
     made->options.scheme_b = made->options.scheme_gradients = NULL;
 cleanup:
-    hot_context_free(context, b);
-    hot_context_free(context, gradients);
-    hot_context_free(context, m.signals);
-    hot_context_free(context, m.truth);
+    HOT_FREE(context, b, gradients, m.signals, m.truth);
     if (status != HOT_OK)
         hot_phantom_destroy(&made);
     *phantom = made;
@@ -461,11 +448,7 @@ void hot_phantom_destroy(hot_phantom **phantom)
     HOT_DESTROY_BEGIN(hot_phantom, phantom);
     hot_context *context = gone->context;
     hot_dwi_destroy(&gone->dwi);
-    hot_context_free(context, gone->conditions);
-    hot_context_free(context, gone->snr);
-    hot_context_free(context, gone->shell_b);
-    hot_context_free(context, gone->share);
-    hot_context_free(context, gone->tissue_map);
+    HOT_FREE(context, gone->conditions, gone->snr, gone->shell_b, gone->share, gone->tissue_map);
     hot_fiber_field_destroy(&gone->truth);
     hot_context_free(context, gone);
 }

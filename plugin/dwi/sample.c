@@ -154,9 +154,7 @@ static hot_status begin(hot_context *context, const choice *c, hot_dwi **dwi)
         grid.to_world[r][3] += (double)c->low[0] * w->grid.to_world[r][0] + (double)c->low[1] * w->grid.to_world[r][1];
         grid.to_world[r][2] *= step;
     }
-    hot_status status = hot_dwi_begin(context, &grid, c->volumes, hot_grid_voxels(&grid), w->source, dwi);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_begin(context, &grid, c->volumes, hot_grid_voxels(&grid), w->source, dwi));
     hot_dwi *made = *dwi;
     made->sample = w->sample;
     made->slope = w->slope;

@@ -72,8 +72,7 @@ hot_status hot_scheme_supports(hot_context *context, size_t count, const double 
     hot_status status = design && inverse ? hot_sh_values_f64(order, count, gradients, design) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_fit_pseudo_inverse(context, count, terms, design, NULL, inverse, &condition);
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, inverse, design);
     if (status == HOT_ERROR_DATA) /* not of full rank: an answer, not a failure */
         return HOT_OK;
     *supports = condition <= condition_max;
@@ -124,9 +123,7 @@ hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t co
                                 "they determine no tensor of any order", distinct, source, what, normal[0], normal[1],
                                 normal[2]);
     for (int supports = 0; lower > 0 && !supports; lower -= supports ? 0 : 2) {
-        hot_status status = hot_scheme_supports(context, count, gradients, lower, &supports);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_scheme_supports(context, count, gradients, lower, &supports));
     }
     char remedy[64] = "no order would do";
     if (lower > 0)

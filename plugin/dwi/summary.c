@@ -123,8 +123,7 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
     }
     if (status == HOT_OK)
         made->ceiling = hot_ceiling_find(largest, weighted, voxels, type_limit(dwi), &made->clipped);
-    hot_context_free(context, weighted);
-    hot_context_free(context, largest);
+    HOT_FREE(context, weighted, largest);
     if (status != HOT_OK)
         hot_dwi_summary_free(&made);
     *summary = made;
@@ -160,19 +159,14 @@ void hot_dwi_summary_free(hot_dwi_summary **summary)
 {
     HOT_DESTROY_BEGIN(hot_dwi_summary, summary);
     hot_context *context = gone->context;
-    hot_context_free(context, gone->mean);
-    hot_context_free(context, gone->deviation);
-    hot_context_free(context, gone->low);
-    hot_context_free(context, gone->high);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->mean, gone->deviation, gone->low, gone->high, gone);
 }
 
 void hot_dwi_summary_masked(hot_dwi_summary *summary)
 {
     if (!summary)
         return;
-    hot_context_free(summary->context, summary->low);
-    hot_context_free(summary->context, summary->high);
+    HOT_FREE(summary->context, summary->low, summary->high);
     summary->low = summary->high = NULL;
 }
 

@@ -78,17 +78,12 @@ hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, in
                                   hot_fiber_field **fibers)
 {
     HOT_ENTRY(context);
-    if (fibers)
-        *fibers = NULL;
+    HOT_CLEAR(fibers);
     HOT_NEED(context, grid, peaks, fibers);
-    const hot_status known = hot_grid_check(context, grid);
-    if (known != HOT_OK)
-        return known;
-    hot_status status = begin(context, grid, max_fibers, fibers);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_grid_check(context, grid));
+    HOT_TRY(begin(context, grid, max_fibers, fibers));
     (*fibers)->peaks = hot_context_alloc(context, hot_grid_voxels(grid), 3 * (size_t)max_fibers * sizeof *peaks);
-    status = (*fibers)->peaks ? take_in_order(*fibers, peaks) : HOT_ERROR_MEMORY;
+    hot_status status = (*fibers)->peaks ? take_in_order(*fibers, peaks) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         hot_fiber_field_destroy(fibers);
     return status;
@@ -97,12 +92,10 @@ hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, in
 hot_status hot_fiber_field_adopt(hot_context *context, const hot_grid *grid, int max_fibers, float **peaks,
                                  hot_fiber_field **fibers)
 {
-    hot_status status = begin(context, grid, max_fibers, fibers);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(begin(context, grid, max_fibers, fibers));
     (*fibers)->peaks = *peaks;
     *peaks = NULL;
-    status = take_in_order(*fibers, (*fibers)->peaks);
+    hot_status status = take_in_order(*fibers, (*fibers)->peaks);
     if (status != HOT_OK)
         hot_fiber_field_destroy(fibers);
     return status;
@@ -119,11 +112,7 @@ hot_status hot_fiber_field_keep_response(hot_fiber_field *fibers, const hot_resp
 void hot_fiber_field_destroy(hot_fiber_field **fibers)
 {
     HOT_DESTROY_BEGIN(hot_fiber_field, fibers);
-    hot_context_free(gone->context, gone->peaks);
-    hot_context_free(gone->context, gone->counts);
-    hot_context_free(gone->context, gone->certainty);
-    hot_context_free(gone->context, gone->probability);
-    hot_context_free(gone->context, gone->cone);
+    HOT_FREE(gone->context, gone->peaks, gone->counts, gone->certainty, gone->probability, gone->cone);
     hot_response_destroy(&gone->response);
     hot_context_free(gone->context, gone);
 }

@@ -23,15 +23,11 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
                           hot_peaks_options *full, const hot_peaks_method **method)
 {
     *full = (hot_peaks_options)HOT_PEAKS_OPTIONS_INIT;
-    hot_status status = hot_options_read(context, "hot_peaks_options", options, full);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_peaks_options", options, full));
     if (!full->method)
         full->method = "maxima";
     const hot_peaks_choice choice = {.peaks = full, .model = tensors->model, .order = tensors->order};
-    status = hot_peaks_check(context, &choice, method);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_peaks_check(context, &choice, method));
     if (!(*method)->find_in_tensors)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
                                           "%s fits fibres to the signals: hot_fiber_field_signal takes them",
@@ -40,7 +36,7 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
         full->max_fibers = 3;
     if (full->starts == 0)
         full->starts = (*method)->starts;
-    status = hot_option_number(context, "threshold", (*method)->threshold, 1, &full->threshold);
+    hot_status status = hot_option_number(context, "threshold", (*method)->threshold, 1, &full->threshold);
     if (status == HOT_OK)
         status = hot_option_number(context, "min_angle", (*method)->min_angle, 90, &full->min_angle);
     if (status == HOT_OK)
@@ -88,8 +84,7 @@ static hot_status count_recovered(hot_context *context, const hot_tensor_field *
     }
     for (int k = 0; k < 2; k++)
         recovered[k] = (double)right[k] / (HOT_SIMULATED / 2);
-    hot_context_free(context, peaks);
-    hot_context_free(context, all);
+    HOT_FREE(context, peaks, all);
     return status;
 }
 
@@ -111,8 +106,7 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
                                 hot_fiber_field **fibers)
 {
     HOT_ENTRY(context);
-    if (fibers)
-        *fibers = NULL;
+    HOT_CLEAR(fibers);
     HOT_NEED(context, tensors, fibers);
     hot_peaks_options full;
     const hot_peaks_method *method = NULL;
@@ -147,7 +141,6 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     if (status != HOT_OK)
         hot_fiber_field_destroy(fibers);
 cleanup:
-    hot_context_free(context, peaks);
-    hot_context_free(context, mask);
+    HOT_FREE(context, peaks, mask);
     return status;
 }

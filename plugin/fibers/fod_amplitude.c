@@ -62,8 +62,7 @@ static hot_status peak_of_response(hot_context *context, const double *row, size
     *peak = 0;
     for (size_t t = 0; t < terms; t++)
         *peak += f[t] * delta[t];
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, inverse, design);
     return status;
 }
 
@@ -96,8 +95,7 @@ hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_f
                                          hot_fiber_field **scaled)
 {
     HOT_ENTRY(context);
-    if (scaled)
-        *scaled = NULL;
+    HOT_CLEAR(scaled);
     HOT_NEED(context, fibers, scaled);
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     double scale = 0, bright = 0;

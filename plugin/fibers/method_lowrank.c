@@ -140,10 +140,8 @@ static hot_status find_constrained(hot_context *context, const hot_peaks_options
         for (size_t n = 0; n < count * (status == HOT_OK); n++)
             choose(&f, options, n, args->peaks + (first + n) * 3 * (size_t)f.max_fibers);
     }
-    for (int k = 0; k < KMAX; k++) {
-        hot_context_free(context, f.residual[k]);
-        hot_context_free(context, f.terms[k]);
-    }
+    for (int k = 0; k < KMAX; k++)
+        HOT_FREE(context, f.residual[k], f.terms[k]);
     hot_context_free(context, f.part);
     return status;
 }

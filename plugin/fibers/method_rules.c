@@ -56,22 +56,14 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const int is_given = options[i].is_set || (choice->given && choice->given(choice->user, options[i].name));
-        const hot_status status = is_given ? hot_peaks_check_takes(context, choice, method, options[i].name) : HOT_OK;
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(is_given ? hot_peaks_check_takes(context, choice, method, options[i].name) : HOT_OK);
     }
     double threshold = peaks->threshold, angle = peaks->min_angle, amplitude = peaks->min_amplitude;
-    hot_status status = hot_option_number(context, "threshold", 0, 1, &threshold);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "min_angle", 0, 90, &angle);
-    if (status == HOT_OK)
-        status = hot_option_number(context, "min_amplitude", 0, FLT_MAX, &amplitude);
-    if (status == HOT_OK)
-        status = hot_option_choice(context, "shift", (int)peaks->shift, HOT_SHIFT_NONE + 1);
-    if (status == HOT_OK)
-        status = hot_signal_find_check(context, signal);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_option_number(context, "threshold", 0, 1, &threshold));
+    HOT_TRY(hot_option_number(context, "min_angle", 0, 90, &angle));
+    HOT_TRY(hot_option_number(context, "min_amplitude", 0, FLT_MAX, &amplitude));
+    HOT_TRY(hot_option_choice(context, "shift", (int)peaks->shift, HOT_SHIFT_NONE + 1));
+    HOT_TRY(hot_signal_find_check(context, signal));
     if (peaks->shift == HOT_SHIFT_FIXED && !(peaks->alpha >= 0 && isfinite(peaks->alpha)))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "shift",
                                           "it is adaptive, none or a number of at least 0, not %g", peaks->alpha);

@@ -87,9 +87,7 @@ static hot_status match_response(hot_signal_finder *f)
     if (shells > SHELLS_MAX)
         return hot_context_fail(f->context, HOT_ERROR_DATA, "the data have %zu shells; at most %d are supported",
                                 shells, SHELLS_MAX);
-    hot_status status = hot_response_match(f->context, f->response, f->dwi, row);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_response_match(f->context, f->response, f->dwi, row));
     double unit = row[0] >= 0 ? hot_response_value(f->response, (size_t)row[0], 0) : f->learned->bright;
     if (!(unit > 0))
         return hot_context_fail(f->context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive",
@@ -135,9 +133,7 @@ static hot_status take_sample(hot_signal_finder *f, const float *sigma_map, floa
 {
     size_t voxel[SAMPLE];
     *count = hot_mask_sample(f->mask, SAMPLE, voxel);
-    hot_status status = hot_dwi_read_list(f->context, f->dwi, voxel, *count, sample);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_read_list(f->context, f->dwi, voxel, *count, sample));
     for (size_t i = 0; i < *count; i++) {
         float *signals = sample + i * f->volumes;
         for (size_t v = 0; v < f->volumes; v++)
@@ -208,8 +204,7 @@ static hot_status learn_priors(hot_signal_finder *f)
         hot_signal_log_priors(context, learned, f->response->typical);
     f->how.population = p;
     f->how.response_sigma = hot_signal_response_sigma(&f->how, p);
-    hot_context_free(context, sigma);
-    hot_context_free(context, sample);
+    HOT_FREE(context, sigma, sample);
     return status;
 }
 
@@ -233,8 +228,7 @@ static hot_status noise_from_residuals(hot_signal_finder *f, double bright, doub
                                   "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
     if (status == HOT_OK)
         *sigma = how.sigma * learned.noise <= max_noise * bright ? how.sigma * learned.noise : INFINITY;
-    hot_context_free(context, unused);
-    hot_context_free(context, sample);
+    HOT_FREE(context, unused, sample);
     return status;
 }
 
@@ -478,8 +472,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                                   hot_signal_maps *maps, hot_fiber_field **fibers)
 {
     HOT_ENTRY(context);
-    if (fibers)
-        *fibers = NULL;
+    HOT_CLEAR(fibers);
     if (maps)
         *maps = (hot_signal_maps){.context = context};
     HOT_NEED(context, dwi, fibers);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/options.h"
 #include "common/entry.h"
 #include "core/fields.h"
@@ -171,12 +172,6 @@ static void name_group(int index, hot_score_group *group)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The value below which a part of sorted values lies, interpolated between neighbours. */
 static double percentile(const float *sorted, size_t count, double part)
 {
@@ -216,7 +211,7 @@ static void fill_group(const outcome *outcomes, size_t voxels, int index, float 
         group->minus = (double)too_few / (double)group->voxels;
     }
     if (group->matched) {
-        qsort(errors, group->matched, sizeof *errors, ascending);
+        qsort(errors, group->matched, sizeof *errors, hot_ascending_f32);
         group->error_mean = sum / (double)group->matched;
         group->error_median = percentile(errors, group->matched, 0.5);
         group->error_95 = percentile(errors, group->matched, 0.95);
@@ -256,9 +251,7 @@ static hot_status fill_groups(hot_context *context, const outcome *outcomes, siz
 {
     for (int index = 0; index < GROUPS; index++) {
         hot_score_group *group = &made->groups[made->count];
-        const hot_status status = hot_context_check(context, "comparing directions");
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_context_check(context, "comparing directions"));
         fill_group(outcomes, voxels, index, errors, group);
         if (!group->voxels)
             continue;
@@ -294,8 +287,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
                             const hot_score_options *options, hot_score **score)
 {
     HOT_ENTRY(context);
-    if (score)
-        *score = NULL;
+    HOT_CLEAR(score);
     HOT_NEED(context, found, truth, score);
     hot_score_options o = {.size = sizeof o};
     const size_t *sizes = truth->grid.size;
@@ -344,9 +336,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     made = NULL;
     status = HOT_OK;
 cleanup:
-    hot_context_free(context, where);
-    hot_context_free(context, errors);
-    hot_context_free(context, outcomes);
+    HOT_FREE(context, where, errors, outcomes);
     hot_score_destroy(&made);
     return status;
 }

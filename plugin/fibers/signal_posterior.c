@@ -227,9 +227,7 @@ static void free_samples(hot_context *context, hot_signal_samples **samples)
 {
     if (!*samples)
         return;
-    hot_context_free(context, (*samples)->place);
-    hot_context_free(context, (*samples)->values);
-    hot_context_free(context, *samples);
+    HOT_FREE(context, (*samples)->place, (*samples)->values, *samples);
     *samples = NULL;
 }
 
@@ -285,12 +283,8 @@ hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
 
 void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps)
 {
-    hot_context_free(context, maps->cone);
-    hot_context_free(context, maps->cone_axes);
-    hot_context_free(context, maps->fraction_sd);
-    hot_context_free(context, maps->isotropic);
-    hot_context_free(context, maps->free_water);
-    hot_context_free(context, maps->noise_sd);
+    HOT_FREE(context, maps->cone, maps->cone_axes, maps->fraction_sd, maps->isotropic, maps->free_water,
+             maps->noise_sd);
     maps->cone = maps->cone_axes = maps->fraction_sd = maps->isotropic = maps->free_water = maps->noise_sd = NULL;
     free_samples(context, &maps->samples);
 }
@@ -313,11 +307,7 @@ void hot_signal_maps_free(hot_signal_maps *maps)
     if (!maps || !maps->context)
         return;
     hot_context *context = maps->context;
-    hot_context_free(context, maps->probability);
-    hot_context_free(context, maps->margin);
-    hot_context_free(context, maps->residual);
-    hot_context_free(context, maps->width);
-    hot_context_free(context, maps->flags);
+    HOT_FREE(context, maps->probability, maps->margin, maps->residual, maps->width, maps->flags);
     hot_signal_posterior_free(context, maps);
     maps->probability = maps->margin = maps->residual = maps->width = NULL;
     maps->flags = NULL;
@@ -540,7 +530,6 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
         result.margin += result.margin ? part : 0;
         result.width += result.width ? part : 0;
     }
-    hot_context_free(context, found);
-    hot_context_free(context, fits);
+    HOT_FREE(context, found, fits);
     return status;
 }

@@ -268,8 +268,6 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     if (fitted)
         *fitted = usable;
 cleanup:
-    hot_context_free(context, logs);
-    hot_context_free(context, directions);
-    hot_context_free(context, fits);
+    HOT_FREE(context, logs, directions, fits);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <omp.h>
 
 #include "common/entry.h"
+#include "common/free.h"
 #include "core/random.h"
 #include "signal/signal_response.h"
 
@@ -262,15 +263,8 @@ hot_status hot_simulated_make(hot_context *context, const hot_signal_options *op
 void hot_simulated_free(hot_simulated_voxels *drawn)
 {
     hot_context *context = drawn->context;
-    hot_context_free(context, drawn->response);
-    hot_context_free(context, drawn->snr);
-    hot_context_free(context, drawn->scratch);
-    hot_context_free(context, drawn->signals);
-    hot_context_free(context, drawn->peaks);
-    hot_context_free(context, drawn->directions);
-    hot_context_free(context, drawn->found);
-    hot_context_free(context, drawn->fibers);
-    hot_context_free(context, drawn->fits);
+    HOT_FREE(context, drawn->response, drawn->snr, drawn->scratch, drawn->signals, drawn->peaks, drawn->directions,
+             drawn->found, drawn->fibers, drawn->fits);
 }
 
 hot_status hot_simulate_voxels(hot_simulated_voxels *drawn, const hot_signal_priors *from,

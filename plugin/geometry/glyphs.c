@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/options.h"
 #include "core/fields.h"
 #include "common/entry.h"
@@ -48,12 +49,6 @@ static double radius_at(const hot_glyphs *glyphs, size_t voxel, size_t vertex)
     return sum;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The 95th percentile of the glyphs' largest radii (of a sample of them) becomes .45 of the smallest
  * side of a voxel. */
 static hot_status find_scale(hot_context *context, hot_glyphs *glyphs)
@@ -76,7 +71,7 @@ static hot_status find_scale(hot_context *context, hot_glyphs *glyphs)
                 largest[taken] = fmax(largest[taken], radius_at(glyphs, voxel, vertex));
             taken++;
         }
-    qsort(largest, taken, sizeof *largest, ascending);
+    qsort(largest, taken, sizeof *largest, hot_ascending_f64);
     double full = taken ? largest[(size_t)(0.95 * (double)(taken - 1))] : 1;
     glyphs->scale = full > 0 ? 0.45 * side / full : 0;
     hot_context_free(context, largest);
@@ -102,8 +97,7 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
                     product *= glyphs->directions[vertex][d];
             glyphs->forms[vertex * terms + i] = product;
         }
-    hot_context_free(context, exponents);
-    hot_context_free(context, multiplicity);
+    HOT_FREE(context, exponents, multiplicity);
     return status;
 }
 
@@ -111,12 +105,9 @@ hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tenso
                              hot_glyphs **glyphs)
 {
     HOT_ENTRY(context);
-    if (glyphs)
-        *glyphs = NULL;
+    HOT_CLEAR(glyphs);
     HOT_NEED(context, tensors, glyphs);
-    const hot_status known = hot_option_choice(context, "space", (int)space, HOT_SPACE_LPS + 1);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_option_choice(context, "space", (int)space, HOT_SPACE_LPS + 1));
     const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
     double to[3];
     hot_status status = HOT_ERROR_MEMORY;
@@ -168,11 +159,7 @@ cleanup:
 void hot_glyphs_destroy(hot_glyphs **glyphs)
 {
     HOT_DESTROY_BEGIN(hot_glyphs, glyphs);
-    hot_context_free(gone->context, gone->directions);
-    hot_context_free(gone->context, gone->forms);
-    hot_context_free(gone->context, gone->faces);
-    hot_context_free(gone->context, gone->colors);
-    hot_context_free(gone->context, gone);
+    HOT_FREE(gone->context, gone->directions, gone->forms, gone->faces, gone->colors, gone);
 }
 
 size_t hot_glyphs_count(const hot_glyphs *glyphs) { return glyphs ? glyphs->count : 0; }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/free.h"
+
 static size_t put_vertex(double (*vertices)[3], size_t *count, double x, double y, double z)
 {
     double length = sqrt(x * x + y * y + z * z), v[3] = {x / length, y / length, z / length};
@@ -60,7 +62,6 @@ hot_status hot_sphere_make(hot_context *context, int level, double (*vertices)[3
     if (triangles)
         memcpy(triangles, faces, capacity * sizeof *faces);
 cleanup:
-    hot_context_free(context, faces);
-    hot_context_free(context, spare);
+    HOT_FREE(context, faces, spare);
     return status;
 }

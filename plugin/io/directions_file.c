@@ -24,9 +24,7 @@ hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fib
 {
     HOT_ENTRY(context);
     HOT_NEED(context, fibers, path);
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     return hot_path_has_volumes(path)
         ? hot_image_save(context, path, &fibers->grid, HOT_CONTENT_PEAKS, 3 * (size_t)fibers->max_fibers, fill,
                          fibers)

@@ -100,10 +100,7 @@ static hot_status read_tables(hot_context *context, const char *b_name, const ch
     }
     if (status == HOT_OK)
         status = set_fsl(context, dwi, b_name, b, g_name, g);
-    hot_context_free(context, b_text);
-    hot_context_free(context, g_text);
-    hot_context_free(context, b);
-    hot_context_free(context, g);
+    HOT_FREE(context, b_text, g_text, b, g);
     return status;
 }
 
@@ -186,8 +183,7 @@ static hot_status is_scheme(hot_context *context, const hot_dwi *dwi, const char
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' holds gradient vectors, %zu lines of %zu numbers, where b-values or a table of "
                                   "x y z b were expected; --bvec takes it", name, rows, columns);
-    hot_context_free(context, table);
-    hot_context_free(context, text);
+    HOT_FREE(context, table, text);
     return status;
 }
 
@@ -212,8 +208,7 @@ static double angle_to_tables(hot_context *context, const hot_dwi *dwi, const ch
         if (dwi->b[v] > 50 && squared > 0)
             least = fmin(least, fabs(product) / sqrt(squared));
     }
-    hot_context_free(context, text);
-    hot_context_free(context, g);
+    HOT_FREE(context, text, g);
     return status == HOT_OK && count == dwi->volumes ? acos(fmin(1, least)) * 180 / acos(-1) : -1;
 }
 
@@ -263,9 +258,7 @@ static hot_status read_found(hot_context *context, const char *bval, const char 
         hot_context_free(context, usual);
     }
 cleanup:
-    hot_context_free(context, grad);
-    hot_context_free(context, b_name);
-    hot_context_free(context, g_name);
+    HOT_FREE(context, grad, b_name, g_name);
     return status;
 }
 

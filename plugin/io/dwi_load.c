@@ -28,8 +28,7 @@ hot_status hot_dwi_load_sample(hot_context *context, const char *path, const cha
 hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
 {
     HOT_ENTRY(context);
-    if (dwi)
-        *dwi = NULL;
+    HOT_CLEAR(dwi);
     HOT_NEED(context, path, dwi);
     return hot_dwi_load_sample(context, path, bval, bvec, NULL, dwi);
 }

@@ -209,10 +209,8 @@ hot_status hot_field_load(hot_context *context, const char *path, const char *as
     const int wanted = (fibers ? HOT_TAKE_PEAKS : 0) | (tensors ? HOT_TAKE_TENSOR : 0) | (harmonics ? HOT_TAKE_SH : 0);
     hot_input input;
     hot_status status = hot_input_open(context, path, &input);
-    if (fibers)
-        *fibers = NULL;
-    if (tensors)
-        *tensors = NULL;
+    HOT_CLEAR(fibers);
+    HOT_CLEAR(tensors);
     if (status == HOT_OK)
         status = input.kind == HOT_FILE_NRRD ? load_nrrd(context, &input, as, wanted, harmonics, fibers, tensors)
                                              : load_image(context, &input, as, wanted, harmonics, fibers, tensors);
@@ -240,8 +238,7 @@ hot_status hot_fiber_field_load_as(hot_context *context, const char *path, const
                                    hot_fiber_field **fibers)
 {
     HOT_ENTRY(context);
-    if (fibers)
-        *fibers = NULL;
+    HOT_CLEAR(fibers);
     HOT_NEED(context, path, fibers);
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
@@ -259,8 +256,7 @@ hot_status hot_tensor_field_load_as(hot_context *context, const char *path, cons
                                     hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, path, field);
     return hot_field_load(context, path, content, NULL, NULL, field);
 }
@@ -275,14 +271,11 @@ hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, cons
                                     hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, path, field);
     hot_sh_options given = {.size = sizeof given};
     hot_sh_basis basis = HOT_SH_TOURNIER07;
-    hot_status status = hot_options_read(context, "hot_sh_options", options, &given);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_sh_options", options, &given));
     if (given.basis && !hot_sh_basis_find(given.basis, &basis))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "basis",
                                           "there is no basis '%s'; there are tournier07, descoteaux07 and "
@@ -299,8 +292,7 @@ hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, cons
 hot_status hot_file_content(hot_context *context, const char *path, const char **content)
 {
     HOT_ENTRY(context);
-    if (content)
-        *content = NULL;
+    HOT_CLEAR(content);
     HOT_NEED(context, path, content);
     hot_image image = {0};
     hot_status status = hot_image_open(context, path, &image);

@@ -37,14 +37,10 @@ hot_status hot_field_stream_open(hot_context *context, const char *path, hot_fie
 
 void hot_field_stream_close(hot_field_stream **stream)
 {
-    hot_field_stream *gone = stream ? *stream : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_field_stream, stream);
     if (gone->file)
         fclose(gone->file);
-    hot_context_free(gone->context, gone->path);
-    hot_context_free(gone->context, gone);
-    *stream = NULL;
+    HOT_FREE(gone->context, gone->path, gone);
 }
 
 void hot_stream_field_free(hot_context *context, hot_stream_field *field)

@@ -43,8 +43,7 @@ hot_status hot_run_folder_map(hot_context *context, const char *folder, const ch
         hot_context_free(context, *values);
         *values = NULL;
     }
-    hot_context_free(context, index);
-    hot_context_free(context, path);
+    HOT_FREE(context, index, path);
     return status;
 }
 

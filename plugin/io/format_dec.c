@@ -52,9 +52,7 @@ hot_status hot_write_dec(hot_context *context, const hot_fiber_field *fibers, co
     HOT_ENTRY(context);
     if (hot_path_has_suffix(path, ".png"))
         return hot_color_picture(context, fibers, path);
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     return hot_path_has_volumes(path)
         ? hot_image_save(context, path, &fibers->grid, HOT_CONTENT_RGB, 3, fill, fibers)
         : write_nrrd(context, fibers, path);

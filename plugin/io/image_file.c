@@ -44,8 +44,7 @@ hot_status hot_image_load_values(hot_context *context, const char *path, hot_gri
                                  size_t *count)
 {
     HOT_ENTRY(context);
-    if (values)
-        *values = NULL;
+    HOT_CLEAR(values);
     HOT_NEED(context, path, grid, values, count);
     hot_image image;
     hot_status status = hot_image_load_all(context, path, &image);
@@ -83,8 +82,7 @@ static hot_status put_on_grid(hot_context *context, const char *what, const char
         *values = found;
         found = NULL;
     }
-    hot_context_free(context, found);
-    hot_context_free(context, index);
+    HOT_FREE(context, found, index);
     return status;
 }
 
@@ -104,12 +102,9 @@ static size_t threshold(const float *values, size_t voxels, uint8_t *bytes)
 hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
 {
     HOT_ENTRY(context);
-    if (mask)
-        *mask = NULL;
+    HOT_CLEAR(mask);
     HOT_NEED(context, path, grid, mask);
-    const hot_status known = hot_grid_check(context, grid);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_grid_check(context, grid));
     hot_grid own;
     float *found = NULL, *values = NULL;
     hot_status status = load_single(context, "mask", path, 0, &own, &found);
@@ -136,17 +131,14 @@ hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid 
 hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
     HOT_ENTRY(context);
-    if (values)
-        *values = NULL;
+    HOT_CLEAR(values);
     HOT_NEED(context, path, grid, values);
     return load_single(context, "image", path, 1, grid, values);
 }
 
 hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const uint8_t *values, const char *path)
 {
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     return hot_path_has_volumes(path)
         ? hot_image_save_bytes(context, path, grid, values)
         : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .bytes = 1, .compress = 1,
@@ -164,12 +156,9 @@ hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
     HOT_ENTRY(context);
-    if (map)
-        *map = NULL;
+    HOT_CLEAR(map);
     HOT_NEED(context, path, grid, map);
-    const hot_status known = hot_grid_check(context, grid);
-    if (known != HOT_OK)
-        return known;
+    HOT_TRY(hot_grid_check(context, grid));
     hot_grid own;
     float *found = NULL;
     hot_status status = load_single(context, "noise map", path, 0, &own, &found);
@@ -198,9 +187,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t f
 hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float *values, size_t per, const char *what,
                         const char *path)
 {
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     if (hot_path_has_volumes(path))
         return hot_image_save(context, path, grid, HOT_CONTENT_MAP, per, fill, &(interleaved){values, per});
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .per = {per > 1 ? per : 0},
@@ -242,9 +229,7 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "there is no map '%s': probability, margin, residual, width or flags, and with cones "
                                 "cone, cone_axes, fraction_sd, isotropic, free_water or noise_sd", name);
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     const int bytes = all[which].values == maps->flags;
     const size_t per = all[which].per;
     if (bytes && hot_path_has_volumes(path))
@@ -274,8 +259,6 @@ hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const fl
 {
     HOT_ENTRY(context);
     HOT_NEED(context, dwi, noise, path);
-    hot_status status = hot_dwi_check_distinct(context, dwi, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_check_distinct(context, dwi, path));
     return hot_map_save(context, &dwi->grid, noise, 1, NULL, path);
 }

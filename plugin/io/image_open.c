@@ -44,9 +44,7 @@ hot_status hot_image_read(hot_image *image)
     hot_context *context = image->context;
     if (image->data)
         return HOT_OK;
-    hot_status status = hot_image_fits(image);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_image_fits(image));
     image->data = hot_context_alloc(context, image->samples, hot_sample_bytes(image->sample));
     return image->data ? image->read(image, image->data) : HOT_ERROR_MEMORY;
 }
@@ -66,9 +64,6 @@ void hot_image_close(hot_image *image)
         image->close(image);
     for (size_t i = 0; i < image->file_count; i++)
         hot_context_free(context, image->files[i]);
-    hot_context_free(context, image->files);
-    hot_context_free(context, image->name);
-    hot_context_free(context, image->position);
-    hot_context_free(context, image->data);
+    HOT_FREE(context, image->files, image->name, image->position, image->data);
     memset(image, 0, sizeof *image);
 }

@@ -28,8 +28,6 @@ hot_status hot_image_save(hot_context *context, const char *path, const hot_grid
 hot_status hot_image_save_bytes(hot_context *context, const char *path, const hot_grid *grid, const uint8_t *values)
 {
     hot_volume_writer writer;
-    hot_status status = begin(context, path, grid, HOT_CONTENT_MAP, 1, HOT_SAMPLE_U8, &writer);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(begin(context, path, grid, HOT_CONTENT_MAP, 1, HOT_SAMPLE_U8, &writer));
     return hot_volume_end(context, &writer, hot_volume_write(context, &writer, values, hot_grid_voxels(grid)));
 }

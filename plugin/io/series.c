@@ -31,13 +31,10 @@ hot_status hot_series_open(hot_context *context, const char *path, hot_series **
 
 void hot_series_close(hot_series **series)
 {
-    hot_series *gone = series ? *series : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_series, series);
     hot_dwi_destroy(&gone->dwi);
     hot_image_close(&gone->image);
     hot_context_free(gone->context, gone);
-    *series = NULL;
 }
 
 const hot_grid *hot_series_grid(const hot_series *series)

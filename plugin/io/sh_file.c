@@ -56,8 +56,7 @@ static hot_status make_matrix(hot_context *context, hot_sh_basis basis, int lmax
                 matrix[i * terms + place[j]] = sign[j] * sum;
             }
     }
-    hot_context_free(context, ours);
-    hot_context_free(context, turn);
+    HOT_FREE(context, ours, turn);
     return status;
 }
 
@@ -103,8 +102,7 @@ static hot_status convert(const hot_image *image, const double *matrix, hot_tens
                 memset(values + i * row + 1, 0, terms * sizeof *to);
         }
     }
-    hot_context_free(context, from);
-    hot_context_free(context, to);
+    HOT_FREE(context, from, to);
     return status;
 }
 
@@ -133,16 +131,14 @@ hot_status hot_harmonics_load(hot_image *image, const hot_sh_reading *how, hot_t
     const char *frame_name = how->frame;
     const int lmax = hot_sh_lmax(image->values);
     double frame[3][3];
-    hot_status status = hot_image_check_one_list(image, "spherical harmonics");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_image_check_one_list(image, "spherical harmonics"));
     if (!lmax)
         return hot_harmonics_refuse_count(image);
     hot_context_log(context, HOT_LOG_NOTE,
                     "'%s' is taken as spherical harmonics of lmax %d, basis %s, in %s axes (--basis, --frame)",
                     image->name, lmax, hot_sh_basis_name(basis), frame_name);
     double *matrix = hot_context_alloc(context, image->values, image->values * sizeof *matrix);
-    status = matrix ? hot_image_read(image) : HOT_ERROR_MEMORY;
+    hot_status status = matrix ? hot_image_read(image) : HOT_ERROR_MEMORY;
     const int turned = find_frame(&image->grid, frame_name, frame);
     if (status == HOT_OK)
         status = make_matrix(context, basis, lmax, turned ? (const double (*)[3])frame : NULL, matrix);

@@ -29,18 +29,14 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
 {
     HOT_ENTRY(context);
     HOT_NEED(context, field, path);
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     if (!hot_path_has_volumes(path))
         return hot_nrrd_save_tensors(context, field, path);
     const size_t terms = hot_symtensor_count(field->order, 3);
     values_in_ras tensors = {.field = field};
     int exponents[3 * HOT_FIELD_TERMS_MAX];
     double sign[3];
-    status = hot_symtensor_exponents(field->order, 3, exponents);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_symtensor_exponents(field->order, 3, exponents));
     hot_space_ras_sign(field->grid.space, sign);
     for (size_t k = 0; k < terms; k++) {
         tensors.sign[k] = 1;
@@ -109,15 +105,11 @@ hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
                                 "'%s' holds no tensors: %zu volumes, where 7, 16, 29 or 46 (order 2, 4, 6, 8 with a "
                                 "confidence) were expected; `hotfiber peaks` takes spherical harmonics", image->name,
                                 image->values);
-    hot_status status = hot_image_check_one_list(image, "tensors");
-    if (status == HOT_OK)
-        status = hot_image_read(image);
-    if (status == HOT_OK)
-        status = hot_tensor_field_make(image->context, &image->grid, order, "unknown", field);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_image_check_one_list(image, "tensors"));
+    HOT_TRY(hot_image_read(image));
+    HOT_TRY(hot_tensor_field_make(image->context, &image->grid, order, "unknown", field));
     const size_t voxels = hot_grid_voxels(&image->grid);
-    status = hot_image_values(image, 0, voxels, (*field)->values);
+    hot_status status = hot_image_values(image, 0, voxels, (*field)->values);
     for (size_t voxel = 0; voxel < voxels; voxel++)
         (*field)->fitted += (*field)->values[voxel * image->values] > 0;
     if (status == HOT_OK)

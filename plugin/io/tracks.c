@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "common/entry.h"
+#include "common/flow.h"
+#include "common/free.h"
 #include "io/common/file_open.h"
 #include "io/common/paths.h"
 
@@ -29,8 +31,7 @@ int hot_tracks_named(const char *path)
 
 void hot_tracks_free(hot_context *context, hot_tracks *tracks)
 {
-    hot_context_free(context, tracks->point);
-    hot_context_free(context, tracks->first);
+    HOT_FREE(context, tracks->point, tracks->first);
     memset(tracks, 0, sizeof *tracks);
 }
 
@@ -131,10 +132,8 @@ static hot_status read_points(const tck *in, hot_tracks *tracks)
 static hot_status load_tck(hot_context *context, const char *path, hot_tracks *tracks)
 {
     tck in = {.context = context, .path = path};
-    hot_status status = hot_file_open(context, path, HOT_FILE_GIVEN, &in.file);
-    if (status != HOT_OK)
-        return status;
-    status = read_header(&in);
+    HOT_TRY(hot_file_open(context, path, HOT_FILE_GIVEN, &in.file));
+    hot_status status = read_header(&in);
     if (status == HOT_OK)
         status = read_points(&in, tracks);
     if (status == HOT_OK) {

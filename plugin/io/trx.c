@@ -1,6 +1,7 @@
 /* TRX archives in: a zip file with positions.3.float16|32|64 (scanner RAS mm) and offsets.uint32|64 (each streamline's
  * first point), stored or deflated. */
 #include "io/common/tracks.h"
+#include "common/free.h"
 #include "io/common/zip_archive.h"
 
 static hot_status fill(const hot_zip *in, const hot_zip_entry *of_positions, const unsigned char *positions,
@@ -50,7 +51,6 @@ hot_status hot_trx_load(hot_context *context, const char *path, hot_tracks *trac
     if (status == HOT_OK)
         status = fill(&in, of_positions, positions, of_offsets, offsets, tracks);
     hot_zip_close(&in);
-    hot_context_free(context, positions);
-    hot_context_free(context, offsets);
+    HOT_FREE(context, positions, offsets);
     return status;
 }

@@ -100,9 +100,7 @@ static hot_status fit_decay(hot_context *context, const hot_dwi *dwi, const doub
         }
         *rest = sqrt(sum / (double)n);
     }
-    hot_context_free(context, y);
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, y, inverse, design);
     return status;
 }
 

@@ -75,8 +75,7 @@ static hot_status adc_prepare(hot_plan *plan)
                 plan->predict[j * used + i] += plan->design[j * columns + c] * inverse[c * used + i];
     }
 cleanup:
-    hot_context_free(context, inverse);
-    hot_context_free(context, sh);
+    HOT_FREE(context, inverse, sh);
     return status;
 }
 
@@ -136,11 +135,7 @@ static hot_status fit_weighted(const hot_plan *plan, size_t count, const float *
                 s0[first + v] = 0;
     }
 cleanup:
-    hot_context_free(context, to_tensor);
-    hot_context_free(context, flags);
-    hot_context_free(context, sh);
-    hot_context_free(context, padded);
-    hot_context_free(context, weight);
+    HOT_FREE(context, to_tensor, flags, sh, padded, weight);
     return status;
 }
 
@@ -163,8 +158,6 @@ const hot_model hot_model_adc = {
         "apparent diffusion coefficient D(g) = -ln(S/S0)/b as an order-m form. Its maxima are NOT the fibres: where "
         "two fibres cross they fall between them (order 2 is the diffusion tensor, whose first eigenvector is the "
         "fibre where there is one)",
-    .regularise = 0,
-    .needs_response = 0,
     .select = adc_select,
     .prepare = adc_prepare,
     .fit = adc_fit,

@@ -136,13 +136,6 @@ hot_status hot_adc_fit_signals(const hot_plan *plan, size_t count, const float *
                 values[b.voxel[n] * (terms + 1) + 1 + t] = (float)(sum / plan->b_max);
             }
     }
-    hot_context_free(context, b.flags);
-    hot_context_free(context, b.floor);
-    hot_context_free(context, next_c);
-    hot_context_free(context, b.c);
-    hot_context_free(context, b.weight);
-    hot_context_free(context, b.y);
-    hot_context_free(context, b.ratio);
-    hot_context_free(context, b.voxel);
+    HOT_FREE(context, b.flags, b.floor, next_c, b.c, b.weight, b.y, b.ratio, b.voxel);
     return status;
 }

@@ -15,8 +15,7 @@ hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, co
                                     hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, dwi, field);
     const double *shell_b;
     const int *shell_of;
@@ -57,7 +56,6 @@ hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, co
     if (status == HOT_OK) /* which says what is missing where no shell is enough */
         status = hot_tensor_field_fit(context, view, mask, &options, field);
     hot_dwi_destroy(&view);
-    hot_context_free(context, gradients);
-    hot_context_free(context, volume);
+    HOT_FREE(context, gradients, volume);
     return status;
 }

@@ -3,18 +3,13 @@
 #include <stdlib.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "common/options.h"
 #include "common/entry.h"
 #include "dwi/gather.h"
 #include "dwi/summary.h"
 #include "model.h"
 #include "normalise.h"
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The standard deviation of the fitted signals: the median over up to 1000 voxels of the plain fit's residual; with
  * hardly more volumes than coefficients, from the spread of the b=0 volumes; with one of these, from what diffusion
@@ -63,14 +58,11 @@ static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, dou
         variance[count++] = sum / (double)(used - plan->terms);
     }
     if (count > 0) {
-        qsort(variance, count, sizeof *variance, by_value);
+        qsort(variance, count, sizeof *variance, hot_ascending_f64);
         *noise = sqrt(variance[count / 2]);
     }
 cleanup:
-    hot_context_free(context, variance);
-    hot_context_free(context, fits);
-    hot_context_free(context, work);
-    hot_context_free(context, signals);
+    HOT_FREE(context, variance, fits, work, signals);
     return status;
 }
 
@@ -138,8 +130,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
                                 const hot_fit_options *options, hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, dwi, field);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_tensor_field_fit(context, dwi, all, options, field));
@@ -148,9 +139,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     hot_plan *plan = NULL;
     hot_response *response = NULL, *others[2] = {NULL};
     hot_tensor_field *made = NULL;
-    status = hot_options_read(context, "hot_fit_options", options, &settings);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_fit_options", options, &settings));
     const hot_grid *grid = hot_dwi_grid(dwi);
     status = hot_mask_check(context, mask, grid);
     if (status != HOT_OK)

@@ -23,11 +23,8 @@ static hot_status fod_select(hot_plan *plan, int say)
     if (shells > SHELLS_MAX)
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "%zu shells; fod takes up to %d (are these b-values one shell's?)", shells, SHELLS_MAX);
-    hot_status status = hot_response_check_order(context, plan->response, plan->order);
-    if (status == HOT_OK)
-        status = hot_response_match(context, plan->response, plan->dwi, row);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_response_check_order(context, plan->response, plan->order));
+    HOT_TRY(hot_response_match(context, plan->response, plan->dwi, row));
     plan->used_count = 0;
     for (size_t v = 0; v < plan->volumes; v++) {
         const int shell = shell_of[v];
@@ -119,8 +116,7 @@ static hot_status fod_prepare(hot_plan *plan)
                 plan->forward[i * terms + t] += design[i * terms + s] * plan->to_sh[s * terms + t];
             }
 cleanup:
-    hot_context_free(context, inverse);
-    hot_context_free(context, design);
+    HOT_FREE(context, inverse, design);
     return status;
 }
 
@@ -135,7 +131,6 @@ const hot_model hot_model_fod = {
     .name = "fod",
     .help = "fibre orientation density by deconvolution with the single-fibre response: k fibres are a sum of k rank-1 "
             "tensors, weights are volume fractions; several shells are used together",
-    .regularise = 0,
     .needs_response = 1,
     .weighs_noise = 1,
     .select = fod_select,

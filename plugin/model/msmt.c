@@ -174,8 +174,7 @@ static hot_status msmt_fit(const hot_plan *plan, size_t count, const float *sign
         memcpy(more + 1, amounts + v * tissues, tissues * sizeof *more);
         more[1 + tissues] = residual[v];
     }
-    hot_context_free(context, residual);
-    hot_context_free(context, amounts);
+    HOT_FREE(context, residual, amounts);
     return status;
 }
 
@@ -183,7 +182,6 @@ const hot_model hot_model_msmt = {
     .name = "msmt",
     .help = "fibre orientation density and amounts of further tissues, from all shells, under the constraint that none "
             "is negative",
-    .regularise = 0,
     .needs_response = 1,
     .select = msmt_select,
     .prepare = msmt_prepare,

@@ -271,11 +271,6 @@ hot_status hot_tensor_field_normalise(hot_context *context, hot_tensor_field *fi
     if (status == HOT_OK)
         divide(&n, field);
 cleanup:
-    hot_context_free(context, n.amount);
-    hot_context_free(context, n.place);
-    hot_context_free(context, n.field);
-    hot_context_free(context, n.value);
-    hot_context_free(context, n.sorted);
-    hot_context_free(context, n.used);
+    HOT_FREE(context, n.amount, n.place, n.field, n.value, n.sorted, n.used);
     return status;
 }

@@ -19,10 +19,7 @@ static hot_status odf_select(hot_plan *plan, int say)
             for (int d = 0; d < 3; d++)
                 plan->gradients[3 * i + d] = gradients[3 * plan->used[i] + d];
         int supports;
-        hot_status status = hot_scheme_supports(plan->context, plan->used_count, plan->gradients, plan->order,
-                                                &supports);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_scheme_supports(plan->context, plan->used_count, plan->gradients, plan->order, &supports));
         if (!supports)
             continue;
         if (say && shells > 2)
@@ -70,8 +67,7 @@ static hot_status odf_prepare(hot_plan *plan)
                 plan->inverse[t * used + i] += plan->from_sh[t * terms + s] * k * inverse[s * used + i];
             }
 cleanup:
-    hot_context_free(context, inverse);
-    hot_context_free(context, sh);
+    HOT_FREE(context, inverse, sh);
     return status;
 }
 
@@ -96,7 +92,6 @@ const hot_model hot_model_odf = {
     .help = "orientation distribution by constant-solid-angle q-ball (Aganj 2010), from one shell: the highest with "
             "enough directions",
     .regularise = .006, /* Descoteaux et al. 2007 */
-    .needs_response = 0,
     .select = odf_select,
     .prepare = odf_prepare,
     .fit = odf_fit,

@@ -85,9 +85,7 @@ static hot_status try_order(hot_plan *plan, int order, int say)
     plan->order = order;
     plan->terms = hot_model_terms(order);
     plan->used_count = 0;
-    hot_status status = plan->model->select(plan, say);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(plan->model->select(plan, say));
     const double *b = hot_dwi_b(plan->dwi), *gradients = hot_dwi_gradients(plan->dwi);
     size_t weighted = 0; /* with a gradient: adc may use b=0 volumes too */
     for (size_t i = 0; i < plan->used_count; i++)
@@ -97,9 +95,7 @@ static hot_status try_order(hot_plan *plan, int order, int say)
             weighted++;
         }
     int supports;
-    status = hot_scheme_supports(plan->context, weighted, plan->gradients, order, &supports);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_scheme_supports(plan->context, weighted, plan->gradients, order, &supports));
     if (!supports)
         return refuse(plan, weighted, order);
     for (size_t i = 0; i < plan->used_count; i++) {
@@ -217,9 +213,7 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     if (!model)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "there is no model '%s'; models are adc, odf, fod and msmt", name);
-    hot_status status = check_options(context, options, model, &regularise);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(check_options(context, options, model, &regularise));
     if (!hot_dwi_has_b0(dwi))
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "'%s' has no b=0 volume (b of at most 50 s/mm^2); every model needs the signal without "
@@ -227,23 +221,14 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     hot_plan *plan = hot_context_calloc(context, 1, sizeof *plan);
     if (!plan)
         return HOT_ERROR_MEMORY;
-    plan->context = context;
-    plan->model = model;
-    plan->dwi = dwi;
-    plan->response = model->needs_response ? response : NULL;
-    plan->regularise = regularise;
-    plan->positive = options->positive;
-    plan->weighted = options->weighted != HOT_ZERO;
-    plan->estimate_s0 = options->estimate_s0;
-    plan->ceiling = INFINITY;
-    plan->tissues = options->tissues;
-    plan->tissue_count = options->tissue_count;
-    plan->constraint = options->constraint;
-    plan->kernel = options->kernel;
-    plan->constraint_directions = options->directions;
-    plan->constraint_count = options->direction_count;
-    plan->relative = 1;
-    status = make_volumes(plan);
+    *plan = (hot_plan){.context = context, .model = model, .dwi = dwi, .regularise = regularise,
+                       .response = model->needs_response ? response : NULL, .positive = options->positive,
+                       .weighted = options->weighted != HOT_ZERO, .estimate_s0 = options->estimate_s0,
+                       .ceiling = INFINITY, .tissues = options->tissues, .tissue_count = options->tissue_count,
+                       .constraint = options->constraint, .kernel = options->kernel,
+                       .constraint_directions = options->directions, .constraint_count = options->direction_count,
+                       .relative = 1};
+    hot_status status = make_volumes(plan);
     if (status == HOT_OK)
         status = choose_order(plan, options->order, say);
     if (status == HOT_OK)

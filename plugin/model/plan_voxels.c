@@ -30,8 +30,7 @@ hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t
         if (status == HOT_OK)
             status = hot_context_progress(context, stage, (double)(first + here) / (double)count);
     }
-    hot_context_free(context, work);
-    hot_context_free(context, signals);
+    HOT_FREE(context, work, signals);
     return status;
 }
 
@@ -84,9 +83,6 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
         if (status == HOT_OK)
             status = hot_context_progress(context, stage, (double)next / (double)voxels);
     }
-    hot_context_free(context, voxel);
-    hot_context_free(context, fits);
-    hot_context_free(context, work);
-    hot_context_free(context, signals);
+    HOT_FREE(context, voxel, fits, work, signals);
     return status;
 }

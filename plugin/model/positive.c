@@ -130,7 +130,6 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
     }
     status = hot_context_check(context, "fitting");
 cleanup:
-    hot_context_free(context, scratch);
-    hot_context_free(context, forms);
+    HOT_FREE(context, scratch, forms);
     return status;
 }

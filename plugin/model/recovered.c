@@ -51,9 +51,7 @@ static hot_status find_residuals(const hot_plan *plan, const hot_mask *mask, flo
         }
         variance[(*count)++] = (float)(squares / (double)(used - plan->terms));
     }
-    hot_context_free(context, fits);
-    hot_context_free(context, work);
-    hot_context_free(context, signals);
+    HOT_FREE(context, fits, work, signals);
     return status;
 }
 
@@ -140,9 +138,7 @@ static hot_status simulate(const hot_plan *plan, const int *row, double noise, f
         status = hot_plan_fit(plan, HOT_SIMULATED, signals, work, fits);
     for (size_t n = 0; n < HOT_SIMULATED && status == HOT_OK; n++)
         memcpy(rows + n * (1 + plan->terms), fits + n * width, (1 + plan->terms) * sizeof *rows);
-    hot_context_free(context, fits);
-    hot_context_free(context, work);
-    hot_context_free(context, signals);
+    HOT_FREE(context, fits, work, signals);
     return status;
 }
 

@@ -33,9 +33,7 @@ hot_status hot_response_make(hot_context *context, size_t shells, int lmax, hot_
 
 hot_status hot_response_copy(hot_context *context, const hot_response *response, hot_response **copy)
 {
-    hot_status status = hot_response_make(context, response->shells, response->lmax, copy);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_response_make(context, response->shells, response->lmax, copy));
     (*copy)->typical = response->typical;
     (*copy)->noise = response->noise;
     memcpy((*copy)->b, response->b, response->shells * sizeof *response->b);
@@ -47,8 +45,7 @@ hot_status hot_response_create(hot_context *context, size_t shells, int lmax, co
                                hot_response **response)
 {
     HOT_ENTRY(context);
-    if (response)
-        *response = NULL;
+    HOT_CLEAR(response);
     HOT_NEED(context, b, rows, response);
     if (!context || !response)
         return HOT_ERROR_ARGUMENT;
@@ -103,8 +100,7 @@ hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double 
                                int lmax, hot_response **response)
 {
     HOT_ENTRY(context);
-    if (response)
-        *response = NULL;
+    HOT_CLEAR(response);
     HOT_NEED(context, dwi, response);
     double node[NODES], weight[NODES];
     const double *shell_b;
@@ -122,9 +118,7 @@ hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double 
     if (!(s0 > 0) || !isfinite(s0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a b=0 signal of %g", s0);
     const size_t shells = hot_dwi_shells(dwi, &shell_b, NULL);
-    hot_status status = hot_response_make(context, shells, lmax == 0 ? 8 : lmax, response);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_response_make(context, shells, lmax == 0 ? 8 : lmax, response));
     hot_response *filled = *response;
     gauss_legendre(node, weight);
     for (size_t s = 0; s < shells; s++) {

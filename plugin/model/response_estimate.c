@@ -93,8 +93,7 @@ static hot_status first_choice(hot_response_search *search, hot_response **respo
                                                    "has a diffusion tensor with direction",
                                                    hot_mask_count(search->mask));
     }
-    hot_context_free(context, merits);
-    hot_context_free(context, values);
+    HOT_FREE(context, merits, values);
     return status;
 }
 
@@ -126,8 +125,7 @@ static hot_status search_sample(hot_response_search *search, const hot_response 
     }
     if (status == HOT_OK)
         status = hot_response_take_candidates(search, merits);
-    hot_context_free(context, merits);
-    hot_context_free(context, values);
+    HOT_FREE(context, merits, values);
     return status;
 }
 
@@ -241,9 +239,7 @@ static hot_status choose_order(hot_response_search *search)
 {
     const hot_fit_options probe = {.size = sizeof probe, .model = "adc", .weighted = HOT_ZERO};
     hot_plan *plan = NULL;
-    hot_status status = hot_plan_make(search->context, search->dwi, &probe, NULL, 0, &plan);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_plan_make(search->context, search->dwi, &probe, NULL, 0, &plan));
     search->order = plan->order < 4 ? plan->order : 4;
     search->order = search->order > search->lmax ? search->lmax : search->order;
     hot_plan_free(&plan);
@@ -256,18 +252,14 @@ static hot_status find_response(hot_response_search *search, float *work, float 
 {
     hot_response *mean = NULL;
     search->sampled = hot_mask_sample(search->mask, HOT_RESPONSE_SAMPLE, search->sample);
-    hot_status status = first_choice(search, current);
-    if (status == HOT_OK)
-        status = search_sample(search, *current);
-    if (status == HOT_OK)
-        status = choose_all(search, 1, work, tensors, current);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(first_choice(search, current));
+    HOT_TRY(search_sample(search, *current));
+    HOT_TRY(choose_all(search, 1, work, tensors, current));
     *chosen = search->chosen;
     mean = *current;
     *current = NULL;
     hot_response_keep_sharpest(search);
-    status = hot_response_from_chosen(search, current);
+    hot_status status = hot_response_from_chosen(search, current);
     if (status == HOT_OK)
         (*current)->noise = hot_response_find_noise(search);
     if (status == HOT_OK)
@@ -282,8 +274,7 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
                                  hot_response **response, size_t *voxels)
 {
     HOT_ENTRY(context);
-    if (response)
-        *response = NULL;
+    HOT_CLEAR(response);
     HOT_NEED(context, dwi, response);
     if (!mask)
         HOT_RETURN_WITH_ALL(context, &dwi->grid, hot_response_estimate(context, dwi, all, lmax, response, voxels));
@@ -298,9 +289,7 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     if (!hot_dwi_has_b0(dwi))
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2); a response "
                                 "needs the signal without diffusion weighting", hot_dwi_name(dwi));
-    status = hot_mask_check(context, mask, hot_dwi_grid(dwi));
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_mask_check(context, mask, hot_dwi_grid(dwi)));
     search = hot_context_calloc(context, 1, sizeof *search);
     if (!search)
         return HOT_ERROR_MEMORY;
@@ -332,11 +321,6 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
         *voxels = chosen;
 cleanup:
     hot_response_destroy(&current);
-    hot_context_free(context, tensors);
-    hot_context_free(context, work);
-    hot_context_free(context, search->sample);
-    hot_context_free(context, search->row);
-    hot_context_free(context, search->signals);
-    hot_context_free(context, search);
+    HOT_FREE(context, tensors, work, search->sample, search->row, search->signals, search);
     return status;
 }

@@ -7,9 +7,7 @@
 void hot_response_destroy(hot_response **response)
 {
     HOT_DESTROY_BEGIN(hot_response, response);
-    hot_context_free(gone->context, gone->b);
-    hot_context_free(gone->context, gone->rows);
-    hot_context_free(gone->context, gone);
+    HOT_FREE(gone->context, gone->b, gone->rows, gone);
 }
 
 size_t hot_response_shells(const hot_response *response) { return response ? response->shells : 0; }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "dwi/gather.h"
 #include "common/entry.h"
 #include "response_estimate.h"
@@ -36,17 +37,11 @@ typedef struct search {
     float *signals;       /* BLOCK x volumes */
 } search;
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(size_t n, double *values)
 {
     if (n == 0)
         return 0;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, hot_ascending_f64);
     return n % 2 ? values[n / 2] : .5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
@@ -64,7 +59,7 @@ static size_t decays(search *s, tissue which)
 static double best_threshold(size_t n, double *values)
 {
     double all = 0, above = 0, best = -INFINITY, threshold = n ? values[0] : 0;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, hot_ascending_f64);
     for (size_t i = 0; i < n; i++)
         all += values[i];
     for (size_t i = n; i-- > 1;) {
@@ -200,9 +195,7 @@ static hot_status fit_tensors(search *s)
             s->voxels[first + v].anisotropy = norm2 > 0 ? sqrt(fmax(0, 1.5 * (1 - trace * trace / (3 * norm2)))) : 0;
         }
     }
-    hot_context_free(context, fits);
-    hot_context_free(context, logarithm);
-    hot_context_free(context, design);
+    HOT_FREE(context, fits, logarithm, design);
     return status;
 }
 
@@ -403,8 +396,7 @@ static hot_status measure_sharpness(search *s, size_t count, int order, double u
             s->voxels[s->list[first + i]].sharpness = all > 0 ? highest(order, tensor, look) / all : 0;
         }
     }
-    hot_context_free(context, tensors);
-    hot_context_free(context, design);
+    HOT_FREE(context, tensors, design);
     return status;
 }
 
@@ -416,14 +408,9 @@ static hot_status fiber_response(search *s, size_t count, int lmax, hot_response
     size_t place[HOT_CANDIDATES];
     count = count < HOT_CANDIDATES ? count : HOT_CANDIDATES;
     if (status == HOT_OK) {
-        chosen->context = s->context;
-        chosen->dwi = s->dwi;
-        chosen->volumes = s->volumes;
-        chosen->shells = s->shells;
-        chosen->shell_b = s->shell_b;
-        chosen->shell_of = s->shell_of;
-        chosen->lmax = lmax;
-        chosen->chosen = chosen->count = count;
+        *chosen = (hot_response_search){.context = s->context, .dwi = s->dwi, .volumes = s->volumes,
+                                        .shells = s->shells, .shell_b = s->shell_b, .shell_of = s->shell_of,
+                                        .lmax = lmax, .chosen = count, .count = count};
         chosen->signals = hot_context_alloc(s->context, count, s->volumes * sizeof *chosen->signals);
         status = chosen->signals ? HOT_OK : HOT_ERROR_MEMORY;
     }
@@ -571,9 +558,6 @@ hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dw
         status = hot_response_check(context, responses[0], NULL);
     for (int t = 0; t < 3 && status != HOT_OK; t++)
         hot_response_destroy(&responses[t]);
-    hot_context_free(context, s.signals);
-    hot_context_free(context, s.list);
-    hot_context_free(context, s.values);
-    hot_context_free(context, s.voxels);
+    HOT_FREE(context, s.signals, s.list, s.values, s.voxels);
     return status;
 }

@@ -38,15 +38,10 @@ hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, i
                                    const float *values, hot_tensor_field **field)
 {
     HOT_ENTRY(context);
-    if (field)
-        *field = NULL;
+    HOT_CLEAR(field);
     HOT_NEED(context, grid, model, values, field);
-    const hot_status known = hot_grid_check(context, grid);
-    if (known != HOT_OK)
-        return known;
-    hot_status status = hot_tensor_field_make(context, grid, order, model, field);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_grid_check(context, grid));
+    HOT_TRY(hot_tensor_field_make(context, grid, order, model, field));
     const size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
     memcpy((*field)->values, values, voxels * row * sizeof *values);
     for (size_t voxel = 0; voxel < voxels; voxel++)
@@ -58,10 +53,7 @@ void hot_tensor_field_destroy(hot_tensor_field **field)
 {
     HOT_DESTROY_BEGIN(hot_tensor_field, field);
     hot_response_destroy(&gone->response);
-    hot_context_free(gone->context, gone->extra);
-    hot_context_free(gone->context, gone->simulated);
-    hot_context_free(gone->context, gone->values);
-    hot_context_free(gone->context, gone);
+    HOT_FREE(gone->context, gone->extra, gone->simulated, gone->values, gone);
 }
 
 const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field) { return field ? &field->grid : NULL; }

@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "common/timing.h"
 
 /* ---- The description --------------------------------------------------------------------------------------------- */
 
@@ -97,13 +98,6 @@ const char *GetModuleLogo(int *width, int *height, int *pixel_size, unsigned lon
 
 /* ---- In a host's process ----------------------------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 typedef struct inside {
     hot_module_process *process; /* NULL = the host does not want to know */
     double began, reported;      /* the progress when the host was last called back */
@@ -119,7 +113,7 @@ static void report_to_host(inside *in, const char *message, double all, double o
         snprintf(process->ProgressMessage, sizeof process->ProgressMessage, "%s", message);
     process->Progress = (float)all;
     process->StageProgress = (float)of_stage;
-    process->ElapsedTime = seconds() - in->began;
+    process->ElapsedTime = seconds_now() - in->began;
     if (process->ProgressCallbackFunction && (!same || all >= in->reported + 0.005 || all >= 1)) {
         in->reported = all;
         process->ProgressCallbackFunction(process->ProgressCallbackClientData);
@@ -147,7 +141,7 @@ int ModuleEntryPoint(int argc, char *argv[])
     hot_module_request request;
     char message[MODULE_MESSAGE];
     int bad = hot_module_parse(argc, argv, 1, &values, &request, message);
-    inside in = {.process = request.process, .began = seconds(), .reported = -1};
+    inside in = {.process = request.process, .began = seconds_now(), .reported = -1};
     const hot_module_watch watch = {.progress = inside_progress, .stop = inside_stop, .user = &in};
     if (!bad && (request.xml || request.version || request.help))
         snprintf(message, sizeof message, "HotFiber %s", hot_version());
@@ -255,7 +249,7 @@ int main(int argc, char **argv)
     hot_module_values values;
     hot_module_request request;
     char message[MODULE_MESSAGE];
-    const double began = seconds();
+    const double began = seconds_now();
     int bad = hot_module_parse(argc, argv, 0, &values, &request, message);
     if (!bad && (request.xml || request.version || request.help)) {
         if (request.xml)
@@ -285,7 +279,7 @@ int main(int argc, char **argv)
         if (!bad)
             printf("<filter-progress>1</filter-progress>\n");
         printf("<filter-end>\n<filter-name>HotFiber</filter-name>\n<filter-time>%.2f</filter-time>\n</filter-end>\n",
-               seconds() - began);
+               seconds_now() - began);
     }
     if (bad)
         fprintf(stderr, "HotFiber: %s\n", message);

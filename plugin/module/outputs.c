@@ -39,18 +39,14 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
     char *target = hot_links_follow(context, path), *folder = NULL, *file = NULL;
     int lock = 0, made = 0, parents = 0;
     hot_status status = target           ? hot_output_check_link(context, path, target)
-                        : errno == ENOMEM ? HOT_ERROR_MEMORY
-                                          : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                                             strerror(errno));
+                        : hot_output_cannot(context, "write", path);
     if (status == HOT_OK)
         status = hot_parents_make(context, target, &parents);
     if (status == HOT_OK) {
         hot_temporary_folder_sweep(target);
         made = hot_temporary_folder_make(context, target, &folder, &lock) == 0;
         if (!made)
-            status = errno == ENOMEM ? HOT_ERROR_MEMORY
-                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                                        strerror(errno));
+            status = hot_output_cannot(context, "write", path);
     }
     if (status == HOT_OK && !(file = hot_path_join(context, folder, path + hot_path_folder_length(path))))
         status = HOT_ERROR_MEMORY;
@@ -62,8 +58,7 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
             close(lock);
         if (target)
             hot_parents_remove(target, parents);
-        hot_context_free(context, folder);
-        hot_context_free(context, target);
+        HOT_FREE(context, folder, target);
         return status;
     }
     outputs->item[outputs->count].name = name;
@@ -125,9 +120,7 @@ static hot_status move_file(hot_module_outputs *outputs, size_t which, const cha
         outputs->moved = moved;
         return HOT_OK;
     }
-    hot_context_free(context, place);
-    hot_context_free(context, from);
-    hot_context_free(context, moved);
+    HOT_FREE(context, place, from, moved);
     return status;
 }
 
@@ -141,9 +134,7 @@ static void forget_moved(hot_module_outputs *outputs, int back)
             (void)renameat2(AT_FDCWD, moved->from, AT_FDCWD, moved->place, RENAME_EXCHANGE);
         else if (back)
             (void)unlink(moved->place);
-        hot_context_free(outputs->context, moved->from);
-        hot_context_free(outputs->context, moved->place);
-        hot_context_free(outputs->context, moved);
+        HOT_FREE(outputs->context, moved->from, moved->place, moved);
     }
 }
 
@@ -195,8 +186,7 @@ void hot_module_outputs_discard(hot_module_outputs *outputs)
         hot_temporary_folder_remove(outputs->item[i].folder);
         if (outputs->item[i].lock > 0)
             close(outputs->item[i].lock);
-        hot_context_free(context, outputs->item[i].folder);
-        hot_context_free(context, outputs->item[i].file);
+        HOT_FREE(context, outputs->item[i].folder, outputs->item[i].file);
     }
     for (size_t i = 0; i < outputs->count; i++) {
         hot_parents_remove(outputs->item[i].target, outputs->item[i].made); /* but those that hold something now */

@@ -18,15 +18,13 @@ hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t vol
     if (hot_grid_voxels(grid) == 0 || volumes == 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "data of %zu x %zu x %zu voxels and %zu volumes",
                                 grid->size[0], grid->size[1], grid->size[2], volumes);
-    hot_status status = hot_dwi_begin(context, grid, volumes, apart, "", &made);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_dwi_begin(context, grid, volumes, apart, "", &made));
     made->data = (void *)(uintptr_t)data; /* only read; not released, because release_data is NULL */
     made->sample = (hot_sample)sample;
     memcpy(made->stride, stride, sizeof made->stride);
     memcpy(made->b, b, volumes * sizeof *b);
     memcpy(made->gradients, gradients, 3 * volumes * sizeof *gradients);
-    status = unit ? hot_dwi_find_shells(context, made) : hot_dwi_complete(context, made);
+    hot_status status = unit ? hot_dwi_find_shells(context, made) : hot_dwi_complete(context, made);
     if (status == HOT_OK)
         *dwi = made;
     else

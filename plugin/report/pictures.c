@@ -81,19 +81,10 @@ static uint32_t map_color(const void *user, size_t voxel)
     return isfinite(value) ? hot_page_ramp(s->map->kind->gray, (value - h->low) / (h->high - h->low)) : 0;
 }
 
-/* Every fibre's |x| |y| |z|, summed; in scanner axes, where a flip does not matter. */
 static uint32_t direction_color(const void *user, size_t voxel)
 {
     const shown *s = user;
-    const hot_fiber_field *fibers = s->page->fibers;
-    const size_t row = 3 * (size_t)fibers->max_fibers;
-    double sum[3] = {0};
-    for (size_t i = 0; i < 3 * (size_t)fibers->counts[voxel]; i++)
-        sum[i % 3] += hot_fiber_field_shown(fibers, voxel, i / 3) * fabs((double)fibers->peaks[voxel * row + i]);
-    uint32_t pixel = 0;
-    for (int d = 0; d < 3; d++)
-        pixel = pixel << 8 | (uint32_t)lround(255 * fmin(1, sum[d] / s->full));
-    return pixel;
+    return hot_picture_color(s->page->fibers, s->full, voxel);
 }
 
 static uint32_t number_color(const void *user, size_t voxel)
@@ -141,8 +132,7 @@ static hot_status read_map(hot_page *page, const hot_map_kind *kind, const char 
         bytes += bytes_of(page->maps[m].plane);
     for (int p = 0; p < HOT_PAGE_PLANES && bytes > max_maps; p++) /* its histogram stays */
         hot_png_free(&map->plane[p]);
-    hot_context_free(page->context, some);
-    hot_context_free(page->context, values);
+    HOT_FREE(page->context, some, values);
     return status;
 }
 

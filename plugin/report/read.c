@@ -118,8 +118,7 @@ hot_status hot_page_values(hot_page *page, const char *path, int largest, float 
         *values = all;
     else
         hot_context_free(context, all);
-    hot_context_free(context, chunk);
-    hot_context_free(context, index);
+    HOT_FREE(context, chunk, index);
     hot_image_close(&image);
     return status;
 }
@@ -265,8 +264,7 @@ static hot_status read_mask(hot_page *page)
     for (size_t v = 0; v < voxels && status == HOT_OK; v++)
         page->inside[v] = mask ? mask[v] > 0 : page->fibers ? page->fibers->counts[v] > 0 : 1;
     page->inside_is = mask ? "in the mask" : page->fibers ? "with a fibre" : "of the volume";
-    hot_context_free(page->context, mask);
-    hot_context_free(page->context, path);
+    HOT_FREE(page->context, mask, path);
     return status;
 }
 

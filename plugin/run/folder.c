@@ -15,6 +15,7 @@
 
 #include "core/fields.h"
 #include "io/common/file_open.h"
+#include "io/common/output.h"
 #include "io/common/parents.h"
 #include "io/common/paths.h"
 #include "io/common/report.h"
@@ -246,9 +247,7 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
     }
     if (lstat(parent, &about) == 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a broken link", path);
-    hot_status status = hot_parents_make(context, parent, &folder->parents);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_parents_make(context, parent, &folder->parents));
     char *slash = strrchr(parent, '/');
     const char *name = slash ? slash + 1 : parent;
     char *folder_name = hot_string_copy(context, name);
@@ -278,9 +277,7 @@ hot_status hot_folder_begin(hot_context *context, const char *path, int force, h
     if (status == HOT_OK) {
         hot_temporary_folder_sweep(folder->path);
         if (hot_temporary_folder_make(context, folder->path, &folder->temporary, &folder->lock) != 0)
-            status = errno == ENOMEM ? HOT_ERROR_MEMORY
-                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': %s", path,
-                                                        strerror(errno));
+            status = hot_output_cannot(context, "make", path);
     }
     if (status != HOT_OK)
         hot_folder_discard(context, folder);
@@ -399,7 +396,6 @@ void hot_folder_discard(hot_context *context, hot_folder *folder)
         close(folder->lock);
     if (folder->path)
         hot_parents_remove(folder->path, folder->parents);
-    hot_context_free(context, folder->temporary);
-    hot_context_free(context, folder->path);
+    HOT_FREE(context, folder->temporary, folder->path);
     memset(folder, 0, sizeof *folder);
 }

@@ -438,8 +438,7 @@ cleanup:
 hot_status hot_run_learned_record(hot_context *context, const char *path, char **record)
 {
     HOT_ENTRY(context);
-    if (record)
-        *record = NULL;
+    HOT_CLEAR(record);
     HOT_NEED(context, path, record);
     hot_run_state run = {.context = context, .inputs.options.learned = path};
     run.inputs.options.fit = &run.inputs.fit;

@@ -273,8 +273,7 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
 hot_status hot_run_parts_record(hot_context *context, const char *folder, char **record)
 {
     HOT_ENTRY(context);
-    if (record)
-        *record = NULL;
+    HOT_CLEAR(record);
     HOT_NEED(context, folder, record);
     hot_run_store store = {0};
     int parts;

@@ -161,9 +161,7 @@ static hot_status take_folder(hot_run_state *run)
     mine->model = hot_path_join(context, mine->folder, "model.json");
     mine->found = mine->model ? hot_path_join(context, mine->folder, "found") : NULL;
     mine->complete = mine->found ? hot_path_join(context, mine->folder, "complete") : NULL;
-    hot_status status = mine->complete ? hot_parents_make(context, mine->folder, &made) : HOT_ERROR_MEMORY;
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(mine->complete ? hot_parents_make(context, mine->folder, &made) : HOT_ERROR_MEMORY);
     if (mkdir(mine->folder, 0777) != 0 && errno != EEXIST)
         return fail(run, "cannot make", mine->folder);
     mine->lock = open(mine->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -187,11 +185,8 @@ hot_status hot_run_resume_begin(hot_run_state *run)
     if (!o->output || !o->output[0])
         return HOT_OK; /* refused by the folder */
     run->resume = hot_context_calloc(run->context, 1, sizeof *run->resume);
-    hot_status status = run->resume ? take_folder(run) : HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
-        status = open_found(run);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(run->resume ? take_folder(run) : HOT_ERROR_MEMORY);
+    HOT_TRY(open_found(run));
     if (was_completed(run))
         o->force = 1; /* only the end of it is done again */
     if (!o->learned && !o->mask_in_memory && !o->fit->response && access(run->resume->model, F_OK) == 0) {

@@ -52,9 +52,7 @@ static hot_status check_inputs(const hot_run_state *run)
     const char *const inputs[] = {in->options.input, in->options.bval, in->options.bvec, in->options.mask,
                                   in->options.response, in->options.learned};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-        hot_status status = hot_folder_check_input(run->context, &run->folder, inputs[i]);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_folder_check_input(run->context, &run->folder, inputs[i]));
     }
     return check_responses(run);
 }
@@ -101,12 +99,9 @@ static hot_status find_in_signals(hot_run_state *run)
     run->slabs.denoised = in->denoised;
     if (!in->borrowed && !in->denoised && in->dwi->summary && !(hot_run_outputs_use(in->outputs) & HOT_USES_SIGNALS))
         run->slabs.used = forget_signals;
-    hot_status status = learned->file ? hot_run_load_signal(run) : HOT_OK;
-    if (status == HOT_OK)
-        status = in->method->find_in_signals(run->context, in->dwi, learned->mask, learned->response,
-                                                     &in->signal, maps, &results->fibers);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(learned->file ? hot_run_load_signal(run) : HOT_OK);
+    HOT_TRY(in->method->find_in_signals(run->context, in->dwi, learned->mask, learned->response, &in->signal, maps,
+                                        &results->fibers));
     if (maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given: one noise, one SNR */
         learned->snr *= learned->sigma / maps->sigma;
         learned->sigma = maps->sigma;
@@ -133,9 +128,7 @@ static hot_status find_in_tensors(hot_run_state *run)
 /* A method on signals also runs where it only learns from them. */
 static hot_status find(hot_run_state *run)
 {
-    hot_status status = hot_run_part_choose(run);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_run_part_choose(run));
     run->slabs = (hot_signal_part){.where = run->share, .learned = &run->learned.signal,
                                    .only_learn = run->inputs.options.learn != NULL, .user = run};
     hot_run_part_hook(run);

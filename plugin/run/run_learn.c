@@ -154,9 +154,7 @@ static hot_status load_tissues(hot_run_state *run)
 {
     hot_response *all[HOT_TISSUES_MAX];
     size_t count;
-    hot_status status = hot_response_load_tissues(run->context, run->inputs.options.response, all, &count);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_response_load_tissues(run->context, run->inputs.options.response, all, &count));
     take_tissues(run, all, count);
     run->learned.response_from = run->inputs.options.response;
     return hot_response_check(run->context, run->learned.response, NULL);

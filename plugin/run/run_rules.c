@@ -88,11 +88,9 @@ hot_status hot_run_take_options(hot_run_state *run, const hot_run_options *optio
     run->began = run->stage_began = hot_run_now();
     run->learned.sigma = run->learned.snr = NAN;
     mine->size = sizeof *mine;
-    hot_status status = hot_options_read(context, "hot_run_options", options, mine);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_run_options", options, mine));
     in->fit.size = sizeof in->fit, in->peaks.size = sizeof in->peaks, in->signal.size = sizeof in->signal;
-    status = hot_options_read(context, "hot_fit_options", mine->fit, &in->fit);
+    hot_status status = hot_options_read(context, "hot_fit_options", mine->fit, &in->fit);
     if (status == HOT_OK)
         status = hot_options_read(context, "hot_peaks_options", mine->peaks, &in->peaks);
     if (status == HOT_OK)

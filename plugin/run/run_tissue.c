@@ -46,9 +46,7 @@ static hot_status take_sample(hot_run_state *run, hot_dwi **sample)
             by_volume[i * tissues->voxels + n] = signals[n * volumes + volume[i]];
     if (status == HOT_OK && tissues->b > 0)
         status = hot_dwi_create(context, &row, count, b, gradients, by_volume, sample);
-    hot_context_free(context, signals);
-    hot_context_free(context, volume);
-    hot_context_free(context, b);
+    HOT_FREE(context, signals, volume, b);
     return status;
 }
 
@@ -130,7 +128,6 @@ void hot_run_log_tissues(const hot_run_state *run)
 
 void hot_run_tissues_free(hot_context *context, hot_run_tissues *tissues)
 {
-    hot_context_free(context, tissues->voxel);
-    hot_context_free(context, tissues->kind);
+    HOT_FREE(context, tissues->voxel, tissues->kind);
     *tissues = (hot_run_tissues){0};
 }

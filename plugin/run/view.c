@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/context_internal.h"
+#include "common/thread_start.h"
 #include "fibers/fractions.h"
 #include "io/common/program.h"
 #include "io/field_stream.h"
@@ -200,16 +201,6 @@ static void *feed(void *user)
     return NULL;
 }
 
-/* The process' signals go to its other threads, and a closed pipe is an error, not a signal. */
-static void start_thread(hot_run_view *view)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    view->has_thread = pthread_create(&view->thread, NULL, feed, view) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* ---- The run's thread ---------------------------------------------------------------------------------------- */
 
 static void warn(hot_run_state *run, const char *why)
@@ -263,7 +254,8 @@ void hot_run_view_begin(hot_run_state *run)
     if (failed)
         warn(run, strerror(failed));
     else
-        start_thread(run->view);
+        /* signals are off in it, so that a closed pipe is an error */
+        run->view->has_thread = hot_thread_start(&run->view->thread, feed, run->view);
 }
 
 /* Copies the fibres of slices up to `end`, and tells the thread. */
@@ -374,9 +366,6 @@ void hot_run_view_end(hot_run_state *run)
         close(view->errors);
     pthread_cond_destroy(&view->changed);
     pthread_mutex_destroy(&view->lock);
-    hot_context_free(run->context, view->final);
-    hot_context_free(run->context, view->peaks);
-    hot_context_free(run->context, view->background);
-    hot_context_free(run->context, view);
+    HOT_FREE(run->context, view->final, view->peaks, view->background, view);
     run->view = NULL;
 }

@@ -1,10 +1,10 @@
 """BIDS data sets of phantoms, for the tests of hotfiber-bids and of its workflow."""
-import html.parser
 import json
 import shutil
 import struct
 import time
 
+from _tags import Tags
 from cli import *
 
 BIDS = os.path.join(os.path.dirname(HOTFIBER), "hotfiber-bids")
@@ -77,18 +77,12 @@ def table(out):
     return {row[0]: dict(zip(head, row)) for row in rows}
 
 
-class Html(html.parser.HTMLParser):
+class Html(Tags):
     """The errors of a page, its links and its words."""
 
     def __init__(self, path):
-        super().__init__(convert_charrefs=True)
-        self.wrong, self.open, self.links, self.pictures, self.words = [], [], [], [], ""
-        text = open(path, encoding="utf-8").read()
-        self.feed(text)
-        self.close()
-        self.wrong += [f"<{tag}> is not closed" for tag in self.open]
-        if not text.startswith("<!DOCTYPE html>"):
-            self.wrong.append("no doctype")
+        self.pictures = []
+        super().__init__(open(path, encoding="utf-8").read())
 
     def handle_starttag(self, tag, attributes):
         about = dict(attributes)
@@ -103,14 +97,6 @@ class Html(html.parser.HTMLParser):
 
     def handle_startendtag(self, tag, attributes):
         pass
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.wrong.append(f"</{tag}> closes something else")
-
-    def handle_data(self, data):
-        if not self.open or self.open[-1] != "style":
-            self.words += data
 
 
 def read_page(path):

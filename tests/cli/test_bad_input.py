@@ -10,9 +10,6 @@ import numpy as np
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 scene = Scene()
 good = write_dwi("good.nrrd", scene)
 

@@ -8,9 +8,6 @@ import nibabel
 
 from _bids import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 
 # ---- A mixed cohort: one good, two sessions with inherited gradients, two runs, and what goes wrong.
 raw = dataset("raw")

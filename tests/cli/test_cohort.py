@@ -10,9 +10,6 @@ if not LONG:
     sys.exit(77)
 COUNT = 200
 BAD = {17: "truncated", 42: ".bvec", 99: "b-values"}
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 raw = dataset("raw")
 templates = [phantom(f"templates/{seed}.nii.gz", seed=seed, size="7,7,3") for seed in range(24)]
 far = phantom("templates/far.nii.gz", seed=9, size="7,7,3", snr=5)
@@ -32,7 +29,6 @@ np.savetxt("large.bval", b[None], "%g")
 np.savetxt("large.bvec", np.r_[np.zeros((20, 3)), directions(800)].T, "%.9f")
 sparse(f"{raw}/sub-large/dwi/sub-large_dwi", "large", (145, 174, 145), volumes)
 total, failed = COUNT + 2, sorted([f"sub-{number:03d}" for number in BAD] + ["sub-large"])
-
 
 
 def used():

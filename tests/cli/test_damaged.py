@@ -8,9 +8,6 @@ import numpy as np
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 scene = Scene(count=40, b0=4, size=(7, 6, 5), noise=25., seed=11)
 hurt = (4, 4, 3)
 inside = np.zeros(scene.size, np.uint8)

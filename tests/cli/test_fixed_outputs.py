@@ -6,9 +6,6 @@ import sys
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 works("phantom", "--layout", "bundles", "--size", "7,6,5", "--snr", 25, "-b", "1000", "--directions", 20, "-o",
       "dwi.nii", "--seed", 5, "--quiet")
 works("run", "-i", "dwi.nii", "-o", "run", "--outputs", "default,tensors", "--quiet")

@@ -8,10 +8,6 @@ import sys
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
-
 
 def info(*arguments, memory=None, **more):
     """The JSON of info; memory: bytes of address space that it may take. Its reads are bounded where the system counts

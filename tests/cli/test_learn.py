@@ -1,7 +1,6 @@
 """hotfiber learn: runs and parts with a model do not learn, and write byte by byte the files of a run that does; a file
 that is damaged, or of other data or options, is refused in one line."""
 import json
-import shutil
 
 import nibabel
 
@@ -12,9 +11,6 @@ LONG = bool(os.environ.get("HOT_TEST_LONG"))
 SIZE = [14, 13, 6] if LONG else [10, 9, 5]
 PHANTOM = ["phantom", "--layout", "bundles", "--size", ",".join(map(str, SIZE)), "--snr", 25, "--seed", 5, "--quiet"]
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 works(*PHANTOM, "-b", "1000,2500", "--directions", 32, "-o", "dwi.nrrd")
 works(*PHANTOM, "-b", "1000", "--directions", 12, "-o", "few.nrrd")
 content = open("dwi.nrrd", "rb").read()

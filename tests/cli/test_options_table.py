@@ -8,9 +8,6 @@ import shutil
 from _folders import same
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 
 # ---- Every member has a row.
 SOURCE = os.path.join(os.environ["HOT_SOURCE"], "plugin")

@@ -13,9 +13,6 @@ from cli import *
 LONG = bool(os.environ.get("HOT_TEST_LONG"))
 # A page is less than one slice either way, and what parts may keep is less than the data.
 SIZE, PAGE, KEPT, CUT = ("26,24,9", "64k", "1M", 400000) if LONG else ("8,7,6", "6k", "64k", 40000)
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 works("phantom", "--layout", "bundles", "--size", SIZE, "--snr", 25, "-b", "1000,2500", "--directions", 32,
       "-o", "plain.nrrd", "--seed", 5, "--quiet")
 data, header = read_nrrd("plain.nrrd")

@@ -1,7 +1,6 @@
 """hotfiber run --part and hotfiber merge: byte by byte what one run leaves, whatever the method, the order of the parts
 and who made them; parts that are missing, damaged or of another run are named."""
 import json
-import shutil
 import signal
 
 import nibabel
@@ -9,9 +8,6 @@ import nibabel
 from _folders import same
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 LONG = bool(os.environ.get("HOT_TEST_LONG"))
 SIZE = (14, 13, 6) if LONG else (7, 6, 5)
 works("phantom", "--layout", "bundles", "--size", ",".join(map(str, SIZE)), "--snr", 25, "-b", "1000,2500",

@@ -25,9 +25,6 @@ scan = os.path.join(DATA, "pnl_wip_dti", "orig", "WIP_dti_ax_601")
 if not os.path.exists(scan + ".nii.gz"):
     print("left out: no pnl_wip_dti in HOT_DATA")
     end()
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 for ending in ("nii.gz", "bval", "bvec"):
     shutil.copy(f"{scan}.{ending}", f"dwi.{ending}")
 calls = re.findall(r"^    \$ hotfiber ([^\n#]*)[^\n]*\n((?:    [^$\n][^\n]*\n)*)", text, re.M)

@@ -10,9 +10,6 @@ from _folders import same
 from cli import *
 
 KILLS = 50 if os.environ.get("HOT_TEST_LONG") else 2
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 SIZE = "36,34,12" if KILLS > 2 else "24,22,8"
 works("phantom", "--layout", "bundles", "--size", SIZE, "--snr", 25, "-b", "1000,2500", "--directions", 32,
       "-o", "dwi.nrrd", "--seed", 5, "--quiet")

@@ -7,9 +7,6 @@ import nibabel
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 size = (16, 16, 5)
 works("phantom", "--layout", "bundles", "--size", "16,16,5", "--oblique", "--snr", 30, "-o", "dwi.nrrd", "--truth",
       "truth.nrrd", "--seed", 5, "--quiet")

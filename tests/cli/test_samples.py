@@ -7,9 +7,6 @@ import nibabel
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 CONDITIONS = ("single", "30-40", "45-55", "60-90", "three", "isotropic")
 
 

@@ -49,9 +49,6 @@ if os.geteuid() != 0:
 for program in ("munged", "slurmctld", "slurmd", "sbatch", "snakemake"):
     if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
         skip(f"{program} is not installed (Debian: slurm-wlm, munge, snakemake)")
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 here = f"/tmp/hotfiber-slurm-{os.getpid()}" # a socket's path is short
 for name in ("", "/state", "/spool"):
     os.mkdir(here + name, 0o755)

@@ -7,9 +7,6 @@ from _bids import *
 if not shutil.which("snakemake"):
     print("skipped: snakemake is not installed (Debian's package, or PyPI's)")
     sys.exit(1 if os.environ.get("HOT_ALL_READERS") else 77)
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 raw = dataset("raw")
 scan(raw, "01", seed=1)
 scan(raw, "02", "x", seed=2)

@@ -4,7 +4,6 @@ import json
 import pty
 import re
 import select
-import shutil
 import struct
 import sys
 import termios
@@ -12,9 +11,6 @@ import time
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 try:
     for end_of_pair in pty.openpty():
         os.close(end_of_pair)

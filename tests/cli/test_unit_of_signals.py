@@ -5,9 +5,6 @@ import nibabel
 
 from cli import *
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 UNITS = (66, -100)  # powers of two, which change no digit
 
 

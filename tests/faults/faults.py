@@ -6,8 +6,7 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import HOT, check, end  # noqa: E402
+from _dwi import HOT, check, end
 
 if os.environ.get("HOT_SANITIZED", "") not in ("", "OFF"):
     print("skipped: the sanitizer wants to be loaded first")
@@ -111,9 +110,6 @@ def command(name, words, calls, **more):
     all_in_turn(name, [HOT, *words, *COMMON], calls, says="hotfiber " + words[0] + ": ", **more)
 
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 model = ["--diffusivities", "1.7e-3,.2e-3"]
 for words in (["phantom", "--layout", "mixture", "--size", "4,4,2", "--seed", "2", "-o", "dwi.nrrd"],
               ["convert", "-i", "dwi.nrrd", "-o", "dwi.nii.gz"],

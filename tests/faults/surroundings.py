@@ -6,12 +6,10 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import HOT, check, end  # noqa: E402
+from _dwi import HOT, check, end
 
 KILLS = 200 if os.environ.get("HOT_TEST_LONG") else 4
 SANITIZED = os.environ.get("HOT_SANITIZED", "") not in ("", "OFF")
@@ -40,9 +38,6 @@ def content(folder):
             for path, _, names in os.walk(folder) for name in names if os.fsencode(name) != b"report.json"}
 
 
-shutil.rmtree("work", ignore_errors=True)
-os.mkdir("work")
-os.chdir("work")
 works("phantom", "phantom", "--layout", "mixture", "--size", "8,8,6", "--seed", "3", "-o", "dwi.nii.gz")
 learns = ["run", "--no_report", "--device", "cpu", "-i", os.path.abspath("dwi.nii.gz"), "-o"]
 works("run", *learns, "whole")
@@ -53,7 +48,7 @@ run = ["run", "--learned", os.path.abspath("model.json"), *learns[1:]]
 check(len(whole) > 5, "a run leaves files: %s" % sorted(whole))
 
 # ---- Threads and stacks
-import resource  # noqa: E402
+import resource
 for threads in ("1", "3", "777"):
     works("%s threads" % threads, *learns, "t" + threads, "--threads", threads)
     check(content("t" + threads) == whole, "%s threads: the same bytes" % threads)

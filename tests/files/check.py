@@ -3,13 +3,11 @@ fault of the volumes that it tells of is made on purpose and found."""
 import itertools
 import json
 import os
-import sys
 
 import nibabel as nib
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, hot  # noqa: E402
+from _dwi import check, end, hot
 
 DATA = os.environ.get("HOT_DATA", "")
 

@@ -8,7 +8,6 @@ import nibabel as nib
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "bench", "accuracy"))
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
 from _dwi import check, end, hot  # noqa: E402
 from tables_simulated import simulate  # noqa: E402
 

@@ -1,12 +1,10 @@
 """Clipped is what reaches the ceiling of the file, not a voxel whose own volumes happen to share their maximum."""
 import os
-import sys
 
 import nibabel as nib
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, hot  # noqa: E402
+from _dwi import check, end, hot
 
 DATA = os.environ.get("HOT_DATA", "")
 CLIPPED = 8

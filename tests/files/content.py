@@ -5,13 +5,11 @@ import gzip
 import os
 import shutil
 import subprocess
-import sys
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import nibabel as nib
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, rotation, run
 from counted import check, end
 

@@ -2,13 +2,11 @@
 gradients and place each time."""
 import gzip
 import os
-import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-from _dwi import Dwi, check, encode, end, hot, write  # noqa: E402
+import _nrrd
+from _dwi import Dwi, check, encode, end, hot, write
 
 dwi = Dwi()
 BACK = {"signed char": "i1", "uchar": "u1", "short": "i2", "unsigned short": "u2", "int": "i4", "unsigned int": "u4",

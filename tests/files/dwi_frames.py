@@ -6,13 +6,11 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-from _dwi import Dwi, check, end, hot, rotation, write  # noqa: E402
+import _nrrd
+from _dwi import Dwi, check, end, hot, rotation, write
 
 try:
     import nibabel

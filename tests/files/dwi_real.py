@@ -1,14 +1,12 @@
 """Real data, or their replacements: every set reads, and NRRD and NIfTI copies are the same data."""
 import json
 import os
-import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-import _stand_in  # noqa: E402
-from _dwi import check, end, hot  # noqa: E402
+import _nrrd
+import _stand_in
+from _dwi import check, end, hot
 
 DATA, REAL = _stand_in.data()
 SIGN = {"right-anterior-superior": (1, 1, 1), "left-posterior-superior": (-1, -1, 1)}

@@ -3,12 +3,10 @@ with the same response, for single fibres of any fraction; tckgen tracks them wi
 import os
 import shutil
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, export, run
 from counted import check, end
 

@@ -3,14 +3,11 @@ import itertools
 import math
 import os
 import subprocess
-import sys
 
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import GEOMETRIES, HOTFIBER, ORIGIN, SIGN, angle, export, write
 from counted import check, end
-
 
 
 def read_ply(path):

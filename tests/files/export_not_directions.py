@@ -3,15 +3,12 @@ are."""
 import os
 import shutil
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, export, run
 from counted import check, end
-
 
 
 def attempt(path, *must):

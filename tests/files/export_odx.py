@@ -10,7 +10,6 @@ import zipfile
 
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import FIBERS, GEOMETRIES, SIZE, angle, export, make, write
 from counted import check, end
 

@@ -2,11 +2,9 @@
 import os
 import re
 import subprocess
-import sys
 
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import GEOMETRIES, HOTFIBER, angle, check_vectors, export, make
 from counted import check, end
 

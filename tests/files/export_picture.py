@@ -1,9 +1,7 @@
 """Pictures by the command: over the data, and refusals."""
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, export, run
 from counted import check, end
 

@@ -3,12 +3,10 @@
 identity. A reader that is not installed is named and left out; HOT_ALL_READERS=1 makes that a failure."""
 import os
 import shutil
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import GEOMETRIES, HOTFIBER, check_vectors, export, make, make_tensors, run
 from counted import check, end
 from _readers import READERS, VOXELS

@@ -3,12 +3,10 @@ for orders 2 4 6 8, every geometry, and measurement frames that are not the iden
 import itertools
 import math
 import shutil
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import GEOMETRIES, SIGN, export, run, write
 from counted import check, end
 

@@ -3,12 +3,9 @@ written, inputs untouched."""
 import os
 import resource
 import subprocess
-import sys
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, export, make
 from counted import check, end
-
 
 
 def attempt(arguments, status, must="", source=None, limit=None):

@@ -5,11 +5,9 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import GEOMETRIES, SIZE, check_vectors, export, make, make_tensors, write
 from counted import check, end
 from _readers import (VOXELS, load_vtk, of_glyphs, of_grid, of_lines, says_lps, vtk_to_numpy, vtkXMLImageDataReader,
@@ -23,7 +21,7 @@ if not os.path.exists(LIBRARY) or vtk_to_numpy is None:
 if os.environ.get("HOT_SANITIZED"):
     print("skipped: Python would have to be sanitized too")
     raise SystemExit(77)
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 core, layer = ctypes.CDLL(BUILD + "/lib/libhotfiber.so"), ctypes.CDLL(LIBRARY)
 core.hot_context_message.restype = layer.hot_vtk_version.restype = ctypes.c_char_p

@@ -1,15 +1,12 @@
 """Results against the papers' formulas in numpy, on noisy data and in frames without other tests: the diffusivity with
 weights and penalty, qform without sform, centimetres, shells, noise."""
 import json
-import os
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, hot, rotation  # noqa: E402
-from _nrrd import read, scheme, vectors  # noqa: E402
+from _dwi import check, end, hot, rotation
+from _nrrd import read, scheme, vectors
 
 
 def good(*words):

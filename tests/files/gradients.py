@@ -4,13 +4,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, hot, refused, rotation  # noqa: E402
+from _dwi import check, end, hot, refused, rotation
 
 random = np.random.default_rng(7)
 VOLUMES = 11

@@ -3,12 +3,10 @@ NuFO by their definitions (scilpy's fodf metrics) from the harmonics that `expor
 voxels; mask, response and amplitudes against what they are made from."""
 import os
 import shutil
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, export, harmonics, run
 from counted import check, end
 

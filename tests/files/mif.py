@@ -10,8 +10,7 @@ import sys
 import nibabel
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, hot, refused, rotation  # noqa: E402
+from _dwi import check, end, hot, refused, rotation
 
 if not shutil.which("mrconvert"):
     print("skipped: no MRtrix")

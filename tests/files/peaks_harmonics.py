@@ -6,14 +6,12 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import shutil
 import subprocess
-import sys
 import warnings
 
 import nibabel as nib
 import numpy as np
 from scipy.spatial import cKDTree
 
-sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, angle, harmonics, run
 from counted import check, end
 

@@ -3,13 +3,11 @@ frames, determinism, and what it refuses."""
 import gzip
 import os
 import subprocess
-import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-from _check import check, end, refused  # noqa: E402
+import _nrrd
+from _check import check, end, refused
 
 HOT = os.environ["HOTFIBER"]
 

@@ -2,14 +2,12 @@
 numpy, shares of 0 to 3 fibres, weights, other compartments, varying noise, and refusals."""
 import os
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-from _check import check, end, refused  # noqa: E402
+import _nrrd
+from _check import check, end, refused
 
 HOT = os.environ["HOTFIBER"]
 

@@ -2,17 +2,14 @@
 Other grids are resampled or refused; files without a position are used in array order, with a warning."""
 import itertools
 import json
-import os
 import shutil
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-from _dwi import Dwi, check, end, hot, refused, write  # noqa: E402
+import _nrrd
+from _dwi import Dwi, check, end, hot, refused, write
 
 dwi = Dwi(size=(6, 5, 4))
 random = np.random.default_rng(3)

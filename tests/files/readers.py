@@ -2,14 +2,11 @@
 writer meant it, or refused with a line that names the problem."""
 import gzip
 import json
-import os
-import sys
 
 import nibabel as nib
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, hot, refused, rotation  # noqa: E402
+from _dwi import check, end, hot, refused, rotation
 
 random = np.random.default_rng(4711)
 SIZE = (4, 4, 3)

@@ -7,10 +7,9 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _check import check, end  # noqa: E402
-from _dwi import hot  # noqa: E402
-from _nrrd import read  # noqa: E402
+from _check import check, end
+from _dwi import hot
+from _nrrd import read
 
 KEPT = os.path.join(os.environ["HOT_SOURCE"], "tests", "files", "reference.json")
 figures = {}

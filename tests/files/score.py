@@ -4,14 +4,12 @@ import itertools
 import json
 import os
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _nrrd  # noqa: E402
-from _check import check, end  # noqa: E402
+import _nrrd
+from _check import check, end
 
 HOT = os.environ["HOTFIBER"]
 random = np.random.default_rng(11)

@@ -39,16 +39,27 @@ static inline void fuzz_context_end(hot_context **context)
         abort();
 }
 
-/* The input but for its first byte as text of its very size, so that reading past it is seen; free() ends it. NULL
- * without memory or without input. */
-static inline char *fuzz_text(const uint8_t *data, size_t size)
+/* A context, and the input from byte `from` on as text of its very size, so that reading past it is seen;
+ * fuzz_text_end ends both. 0 without memory or without so many bytes. */
+static inline int fuzz_text_begin(const uint8_t *data, size_t size, size_t from, hot_context **context, char **text)
 {
-    char *text = size ? malloc(size) : NULL;
-    if (!text)
-        return NULL;
-    memcpy(text, data + 1, size - 1);
-    text[size - 1] = '\0';
-    return text;
+    *context = fuzz_context(NULL);
+    *text = size >= from ? malloc(size - from + 1) : NULL;
+    if (!*text || !*context) {
+        fuzz_context_end(context);
+        free(*text);
+        return 0;
+    }
+    memcpy(*text, data + from, size - from);
+    (*text)[size - from] = '\0';
+    return 1;
+}
+
+static inline int fuzz_text_end(hot_context **context, char *text)
+{
+    fuzz_context_end(context);
+    free(text);
+    return 0;
 }
 
 #endif

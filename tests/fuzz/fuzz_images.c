@@ -1,19 +1,11 @@
 /* Fuzz target: what the commands read besides data: tensors, directions, harmonics, images, of every format. */
 #define _GNU_SOURCE
-#include <unistd.h>
-
-#include <hotfiber/hotfiber.h>
-
-#include "fuzz.h"
 #include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int descriptor = -1;
     static const char path[] = "images.link";
-    if (descriptor < 0)
-        descriptor = fuzz_file(path);
-    if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
+    if (!fuzz_file(path, "", 0, data, size))
         return 0;
     const hot_sh_options bases[] = {{.size = sizeof *bases, .basis = "tournier07"},
                                     {.size = sizeof *bases, .basis = "descoteaux07", .frame = "image"}};

@@ -3,11 +3,7 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <hotfiber/hotfiber.h>
-
-#include "fuzz.h"
 #include "fuzz_file.h"
 
 enum { BYTES = 12 };
@@ -39,11 +35,8 @@ static size_t make_header(const uint8_t *b, const char *line, int length, char *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int descriptor = -1;
     static const char path[] = "nrrd_body.link";
     static char header[2048];
-    if (descriptor < 0)
-        descriptor = fuzz_file(path);
     if (size < BYTES + 1)
         return 0;
     /* a line of the fuzzer's own: the length of it, itself */
@@ -54,8 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         length = 0;
     const size_t head = make_header(data, line, (int)length, header, sizeof header);
     const uint8_t *body = data + size - rest + length;
-    if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, header, head, 0) != (ssize_t)head ||
-        pwrite(descriptor, body, rest - length, (off_t)head) != (ssize_t)(rest - length))
+    if (!fuzz_file(path, header, head, body, rest - length))
         return 0;
     hot_context *context = fuzz_context(NULL);
     hot_dwi *dwi = NULL;

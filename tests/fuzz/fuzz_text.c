@@ -83,13 +83,10 @@ static void tune(hot_context *context, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    hot_context *context = fuzz_context(NULL);
-    char *text = fuzz_text(data, size);
-    if (!text || !context) {
-        fuzz_context_end(&context);
-        free(text);
+    hot_context *context;
+    char *text;
+    if (!fuzz_text_begin(data, size, 1, &context, &text))
         return 0;
-    }
     double *values = NULL;
     size_t rows, columns;
     hot_contract_tuning *tuning = NULL;
@@ -111,7 +108,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 'c': contract(context, text); break;
     default: break;
     }
-    fuzz_context_end(&context);
-    free(text);
-    return 0;
+    return fuzz_text_end(&context, text);
 }

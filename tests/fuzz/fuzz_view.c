@@ -57,18 +57,13 @@ static void read_settings(hot_context *context, char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    hot_context *context = fuzz_context(NULL);
-    char *text = fuzz_text(data, size);
-    if (!text || !context) {
-        fuzz_context_end(&context);
-        free(text);
+    hot_context *context;
+    char *text;
+    if (!fuzz_text_begin(data, size, 1, &context, &text))
         return 0;
-    }
     if (data[0] == 'v' || data[0] == 't' || data[0] == 'z' || data[0] == 'f' || data[0] == 'o')
         read_file(context, (char)data[0], text, size - 1);
     else if (data[0] == 's')
         read_settings(context, text);
-    fuzz_context_end(&context);
-    free(text);
-    return 0;
+    return fuzz_text_end(&context, text);
 }

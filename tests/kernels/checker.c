@@ -131,6 +131,19 @@ void check_case_begin(check_run *run, const char *name, size_t size)
     run->seed = check_case_seed(run, name, size);
 }
 
+int check_begin(check_run *run, size_t size, const char *format, ...)
+{
+    char name[sizeof run->text];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(name, sizeof name, format, values);
+    va_end(values);
+    if (!check_wanted(run, name))
+        return 0;
+    check_case_begin(run, strcpy(run->text, name), size);
+    return 1;
+}
+
 int check_call(check_run *run, hot_status status)
 {
     if (status != HOT_OK)
@@ -152,9 +165,7 @@ void check_case_end(check_run *run)
         }
         if (buffer->copy && memcmp(buffer->copy, buffer->memory + FENCE, buffer->bytes) != 0)
             check_fail(run, 0, "an input of %zu bytes was changed", buffer->bytes);
-        free(buffer->copy);
-        free(buffer->memory);
-        free(buffer);
+        FREE(buffer->copy, buffer->memory, buffer);
     }
 }
 
@@ -265,8 +276,7 @@ int main(int argc, char **argv)
     hot_context_destroy(&reference);
     while (kept) {
         check_memory *next = kept->next;
-        free(kept->values);
-        free(kept);
+        FREE(kept->values, kept);
         kept = next;
     }
     printf("%ld cases, %ld failures%s\n", cases, failures, gpu_runs ? "" : "; CUDA skipped: no GPU here");

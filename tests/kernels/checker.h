@@ -26,6 +26,7 @@ typedef struct check_run {
     uint64_t first_seed;  /* what --seed says */
     uint64_t seed;        /* state of the random numbers: check_random(&run->seed) */
     const char *case_name;
+    char text[128];       /* of check_begin: what case_name is */
     size_t size;          /* of this case, for messages */
     long cases, failures;
     double seconds;       /* --bench: how long a measurement may take */
@@ -50,6 +51,8 @@ size_t check_size_count(const check_run *run);
 
 /* Begins a case: a name and a size for messages; the random numbers depend on --seed, family, name and size alone. */
 void check_case_begin(check_run *run, const char *name, size_t size);
+/* Begins a case whose name is printed so, if --only wants it; whether it does. */
+int check_begin(check_run *run, size_t size, const char *format, ...) HOT_PRINTF(3, 4);
 /* The seed of such a case: for cases that share their random numbers. */
 uint64_t check_case_seed(const check_run *run, const char *name, size_t size);
 /* A copy of `bytes` bytes of data, fenced; check_case_end sees that nobody wrote to it. */

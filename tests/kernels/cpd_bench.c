@@ -98,9 +98,7 @@ static void bench_cpu(check_run *run)
         check_report(run, what, fastest, 1, note);
     }
     hot_context_destroy(&one);
-    free(x);
-    free(f);
-    free(out);
+    FREE(x, f, out);
 }
 
 void check_cpd_bench(check_run *run)

@@ -144,8 +144,7 @@ static void bench_all_gpus(check_run *run)
     }
     free(tensors);
     for (int k = 0; k < 2; k++) {
-        free(out[k]);
-        free(found[k]);
+        FREE(out[k], found[k]);
     }
 }
 
@@ -192,8 +191,6 @@ void bench_directions(check_run *run)
             check_report(run, what, time_call(run, jobs[j].options, order, items, rows, basis.terms, out, found),
                          (double)items, "");
         }
-        free(rows);
-        free(out);
-        free(found);
+        FREE(rows, out, found);
     }
 }

@@ -15,6 +15,17 @@ static const hot_directions_options every = {.size = sizeof every, .max_directio
                                              .min_angle = 1};
 static const hot_directions_options usual = {.size = sizeof usual};
 
+/* Tensors of one line each, `weight` along it. */
+static inline void make_lines(const form_basis *basis, size_t count, double (*line)[3], double weight, float *rows)
+{
+    for (size_t i = 0; i < count; i++) {
+        double tensor[FORM_TERMS] = {0};
+        form_add_line(basis, line[i], weight, tensor);
+        for (size_t k = 0; k < basis->terms; k++)
+            rows[i * basis->terms + k] = (float)tensor[k];
+    }
+}
+
 /* Whether each of b's directions above `above` of b's largest is within `degrees` of one of a's. */
 static inline int covers(const float *a, int count_a, const float *b, int count_b, double above, double degrees)
 {

@@ -141,8 +141,7 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
         printf("  %s: %zu of %zu tensors differ\n", name, bad, fibers);
     CHECK_ITEM(run, first, bad <= allowed, "%zu tensors of %zu differ, the first is this", bad, fibers);
     hot_context_destroy(&cpu);
-    free(rows);
-    free(chosen);
+    FREE(rows, chosen);
     check_case_end(run);
 }
 
@@ -151,9 +150,8 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
 void check_directions_ring(check_run *run, int order, hot_shift shift, double height)
 {
     enum { SIZE = 12 };
-    if (!check_wanted(run, "rings"))
+    if (!check_begin(run, SIZE, "rings"))
         return;
-    check_case_begin(run, "rings", SIZE);
     const form_basis basis = form_basis_make(order);
     const hot_directions_options options = {.size = sizeof options, .max_directions = KEEP, .threshold = 0.5,
                                             .min_angle = 5, .starts = 2000, .shift = shift};
@@ -196,21 +194,15 @@ void check_directions_ring(check_run *run, int order, hot_shift shift, double he
 static void check_each_start(check_run *run, int order)
 {
     enum { STARTS = 128 };
-    if (!check_wanted(run, "each start"))
+    if (!check_begin(run, STARTS, "each start"))
         return;
-    check_case_begin(run, "each start", STARTS);
     const form_basis basis = form_basis_make(order);
     const hot_directions_options options = {.size = sizeof options, .starts = STARTS, .shift = HOT_SHIFT_FIXED,
                                             .alpha = 1e6};
     double starts[STARTS][3];
     float *rows = malloc(STARTS * basis.terms * sizeof *rows);
     hot_starts_even(STARTS, starts[0]);
-    for (size_t i = 0; i < STARTS; i++) {
-        double tensor[FORM_TERMS] = {0};
-        form_add_line(&basis, starts[i], 1, tensor);
-        for (size_t k = 0; k < basis.terms; k++)
-            rows[i * basis.terms + k] = (float)tensor[k];
-    }
+    make_lines(&basis, STARTS, starts, 1, rows);
     const float *tensors = check_input(run, rows, STARTS * basis.terms * sizeof *rows);
     float *directions = check_output(run, STARTS * 9 * sizeof *directions);
     uint8_t *found = check_output(run, STARTS);

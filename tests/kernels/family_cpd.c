@@ -107,12 +107,8 @@ static void check_noise(check_run *run)
     const double plain = good_start(run, n, rank, x, 400, start);
     for (int m = 0; m < 3; m++)
         memcpy(r.f[m], start[m], n[m] * rank * sizeof **start);
-    const hot_cpd_options options = {.size = sizeof options,
-                                     .rank = rank,
-                                     .iterations = 400,
-                                     .start = HOT_CPD_GIVEN,
-                                     .tolerance = HOT_ZERO,
-                                     .fits = fits};
+    const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = 400, .start = HOT_CPD_GIVEN,
+                                     .tolerance = HOT_ZERO, .fits = fits};
     if (check_call(run, decompose(run->context, &options, &r))) {
         const double mine = 1 - judge(run, &r);
         CHECK_ITEM(run, 0, fabs(mine - .99) < .002, "fit %.6g with 1 %% noise", mine);
@@ -241,15 +237,9 @@ static void check_lowrank(check_run *run)
                 for (int c = b; c < 3; c++)
                     for (int d = c; d < 3; d++)
                         packed[at++] = (float)x[a + 3 * b + 9 * c + 27 * d];
-        const hot_lowrank_options lowrank = {.size = sizeof lowrank,
-                                             .max_rank = 2,
-                                             .exact_rank = 1,
-                                             .min_weight = HOT_ZERO,
-                                             .min_angle = HOT_ZERO};
-        const hot_cpd_options options = {.size = sizeof options,
-                                         .rank = 2,
-                                         .iterations = 3000,
-                                         .tolerance = 1e-14,
+        const hot_lowrank_options lowrank = {.size = sizeof lowrank, .max_rank = 2, .exact_rank = 1,
+                                             .min_weight = HOT_ZERO, .min_angle = HOT_ZERO};
+        const hot_cpd_options options = {.size = sizeof options, .rank = 2, .iterations = 3000, .tolerance = 1e-14,
                                          .start = HOT_CPD_HOSVD};
         double lambda[2], a[6], b[6], c[18];
         hot_cpd_report report;

@@ -50,8 +50,7 @@ static scene make_scene(uint64_t *seed, size_t ni, size_t nj, size_t nk, size_t 
 
 static void free_scene(scene *s)
 {
-    free(s->clean);
-    free(s->noisy);
+    FREE(s->clean, s->noisy);
 }
 
 static void compare(check_run *run, const scene *s, const float *x, const float *y, const float *noise,
@@ -109,9 +108,7 @@ static void check_reference(check_run *run, const char *name, const size_t size[
                    "without the noise map the result differs");
     }
     check_case_end(run);
-    free(expected);
-    free(level);
-    free(made);
+    FREE(expected, level, made);
     free_scene(&s);
 }
 
@@ -149,9 +146,8 @@ static void check_truth(check_run *run, size_t volumes, int is_complex)
 /* Slab by slab is the same as at once, and so is any number of threads: bit for bit. */
 static void check_slabs(check_run *run, size_t volumes, size_t side, int is_complex)
 {
-    if (!check_wanted(run, "slabs and threads"))
+    if (!check_begin(run, volumes, "slabs and threads"))
         return;
-    check_case_begin(run, "slabs and threads", volumes);
     scene s = make_scene(&run->seed, 9, 8, 13, volumes, is_complex, 30);
     hot_denoise_options options = {.size = sizeof options, .window = {side, side, side}, .is_complex = is_complex};
     const size_t plane = 72, bytes = s.voxels * s.width * sizeof(float);
@@ -228,9 +224,7 @@ static void check_equal(check_run *run, size_t volumes, int is_complex)
     if (check_call(run, hot_denoise_f32(run->context, &options, size, volumes, x, NULL, out, noise)))
         compare(run, &s, out, expected, noise, level, 0.01);
     check_case_end(run);
-    free(x);
-    free(expected);
-    free(level);
+    FREE(x, expected, level);
 }
 
 /* So many windows that a GPU does them in several batches, against the CPU. */
@@ -258,9 +252,7 @@ static void check_batches(check_run *run, int is_complex)
         compare(run, &s, out, expected, noise, level, 0.01);
     check_case_end(run);
     hot_context_destroy(&context);
-    free(mask);
-    free(expected);
-    free(level);
+    FREE(mask, expected, level);
     free_scene(&s);
 }
 

@@ -167,9 +167,8 @@ static void check_many_candidates(check_run *run)
         0.00708182529f, 0.0106966039f,  -0.0435441211f,  0.268164575f};
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     enum { WAYS = 24, TERMS = 28 };
-    if (!check_wanted(run, "many candidates"))
+    if (!check_begin(run, WAYS, "many candidates"))
         return;
-    check_case_begin(run, "many candidates", WAYS);
     float rows[WAYS * TERMS];
     for (int way = 0; way < WAYS; way++)
         for (int s = 0, k = 0; s <= 6; s++)
@@ -198,11 +197,8 @@ static void check_many_candidates(check_run *run)
 static void check_lines(check_run *run, int order)
 {
     enum { AIMS = 26 + 300 };
-    char name[64];
-    snprintf(name, sizeof name, "rank 1, order %d", order);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, AIMS, "rank 1, order %d", order))
         return;
-    check_case_begin(run, name, AIMS);
     const form_basis basis = form_basis_make(order);
     double aim[AIMS][3];
     float rows[AIMS * FORM_TERMS];
@@ -228,12 +224,7 @@ static void check_lines(check_run *run, int order)
         for (int d = 0; d < 3; d++)
             aim[n][d] /= length;
     }
-    for (size_t i = 0; i < AIMS; i++) {
-        double tensor[FORM_TERMS] = {0};
-        form_add_line(&basis, aim[i], 0.7, tensor);
-        for (size_t k = 0; k < basis.terms; k++)
-            rows[i * basis.terms + k] = (float)tensor[k];
-    }
+    make_lines(&basis, AIMS, aim, 0.7, rows);
     const float *tensors = check_input(run, rows, AIMS * basis.terms * sizeof *rows);
     float *directions = check_output(run, (size_t)AIMS * 9 * sizeof *directions);
     uint8_t *found = check_output(run, AIMS);
@@ -253,11 +244,8 @@ static void check_lines(check_run *run, int order)
  * them. */
 static void check_odd_ones(check_run *run, int order, size_t size)
 {
-    char name[64];
-    snprintf(name, sizeof name, "odd tensors among good ones, order %d", order);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, size, "odd tensors among good ones, order %d", order))
         return;
-    check_case_begin(run, name, size);
     const form_basis basis = form_basis_make(order);
     const size_t stride = basis.terms + 2;
     float *rows = calloc(size * stride + 1, sizeof *rows);
@@ -305,8 +293,7 @@ static void check_odd_ones(check_run *run, int order, size_t size)
                                kind);
             }
         }
-    free(rows);
-    free(chosen);
+    FREE(rows, chosen);
     check_case_end(run);
 }
 
@@ -314,9 +301,8 @@ static void check_odd_ones(check_run *run, int order, size_t size)
  * NULL tensors or results. */
 static void check_refused(check_run *run)
 {
-    if (!check_wanted(run, "refused"))
+    if (!check_begin(run, 1, "refused"))
         return;
-    check_case_begin(run, "refused", 1);
     const hot_directions_options starts = {.size = sizeof starts, .starts = 30};
     hot_directions_options many = usual, above = usual, wide = usual, range = usual, shift = usual;
     many.max_directions = 17, above.threshold = 1.01, wide.min_angle = 91, range.min_relative_range = 1;
@@ -355,9 +341,8 @@ static void check_refused(check_run *run)
 /* Pure noise with small thresholds: many maxima, and few kept of many; the same for one thread and for five. */
 static void check_threads(check_run *run, int order, size_t size)
 {
-    if (!check_wanted(run, "noise, one thread and five"))
+    if (!check_begin(run, size, "noise, one thread and five"))
         return;
-    check_case_begin(run, "noise, one thread and five", size);
     const form_basis basis = form_basis_make(order);
     float *rows = malloc(size * basis.terms * sizeof *rows);
     for (size_t i = 0; i < size; i++) {
@@ -410,9 +395,8 @@ static void check_reference(check_run *run, int order)
     if (done[order]++)
         return;
     const size_t size = order > 8 ? 12 : 100; /* slow: by the number of terms, and by that of the maxima */
-    if (!check_wanted(run, "the reference against a finer one"))
+    if (!check_begin(run, size, "the reference against a finer one"))
         return;
-    check_case_begin(run, "the reference against a finer one", size);
     const form_basis basis = form_basis_make(order);
     float *rows = malloc(size * basis.terms * sizeof *rows);
     for (size_t i = 0; i < size; i++) {

@@ -19,12 +19,9 @@ static size_t power(size_t n, int dim) { return dim == 2 ? n * n : n * n * n; }
 static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t points, size_t elements, int assemble,
                       int symmetric)
 {
-    char name[100];
-    snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points%s, f%d", assemble ? "assembly" : "action", dim,
-             dofs, points, symmetric ? ", symmetric" : "", f64 ? 64 : 32);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, elements, "%s %d-D, %zu functions, %zu points%s, f%d", assemble ? "assembly" : "action", dim,
+                     dofs, points, symmetric ? ", symmetric" : "", f64 ? 64 : 32))
         return;
-    check_case_begin(run, name, elements);
     const size_t bytes = f64 ? 8 : 4, nd = power(dofs, dim), nq = power(points, dim),
                  out_each = assemble ? nd * nd : nd;
     const double eps = f64 ? 0x1p-53 : 0x1p-24;
@@ -86,10 +83,7 @@ static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t poin
         }
     }
     check_case_end(run);
-    free(table);
-    free(basis);
-    free(d);
-    free(v);
+    FREE(table, basis, d, v);
     for (int o = 0; o < 3; o++)
         free(narrow[o]);
 }
@@ -123,10 +117,7 @@ static void check_fem_meaning(check_run *run)
                     CHECK_ITEM(run, e, fabs(sum - u[e * nd + i]) <= 1e-13 * magnitude,
                                "p %zu, %d-D: M V %.17g, action %.17g", p, dim, sum, u[e * nd + i]);
                 }
-            free(d);
-            free(v);
-            free(u);
-            free(m);
+            FREE(d, v, u, m);
         }
     /* Unit square, density 1: (1/36) [4 2 2 1; 2 4 1 2; 2 1 4 2; 1 2 2 4]. */
     double basis[4], weight[2], d[4], m[16];

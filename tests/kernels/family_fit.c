@@ -1,5 +1,5 @@
 /* Batched least squares: every backend against long double, and its speed against what the machine could do. */
-#include "checker.h"
+#include "values.h"
 
 #include "common/cpu.h"
 #include <hotfiber/fit.h>
@@ -7,14 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double *normals(check_run *run, size_t count)
-{
-    double *values = malloc((count + 1) * sizeof *values);
-    for (size_t i = 0; i < count; i++)
-        values[i] = check_random_normal(&run->seed);
-    return values;
-}
 
 static float *floats(check_run *run, size_t count)
 {
@@ -52,8 +44,7 @@ static void check_linear(check_run *run, size_t rows, size_t columns, size_t cou
         CHECK_ITEM(run, count, check_unwritten(output, count * out_stride, sizeof *output) == 2 * count,
                    "the gaps between the rows were written");
     check_case_end(run);
-    free(matrix_values);
-    free(input_values);
+    FREE(matrix_values, input_values);
 }
 
 /* every: of so many voxels one has hardly any weight but for as few rows as can be. */
@@ -93,11 +84,7 @@ static void check_weighted(check_run *run, size_t rows, size_t columns, size_t c
                        (double)want[i * columns + c]);
     }
     check_case_end(run);
-    free(design_values);
-    free(input_values);
-    free(weight_values);
-    free(want);
-    free(want_flags);
+    FREE(design_values, input_values, weight_values, want, want_flags);
 }
 
 /* So many that arrays of the host go to the GPU, too: the same bits as on the CPU. */
@@ -123,10 +110,7 @@ static void check_many(check_run *run)
                        "coefficients from %.9g, not %.9g", (double)output[i * columns], (double)want[i * columns]);
     check_case_end(run);
     hot_context_destroy(&cpu);
-    free(design);
-    free(input);
-    free(weight);
-    free(want);
+    FREE(design, input, weight, want);
 }
 
 static void check(check_run *run)
@@ -174,10 +158,7 @@ static void bench(check_run *run)
             snprintf(note, sizeof note, "%.1f GFLOP/s", 1e-9 * flop * (double)count / fastest);
             check_report(run, what, fastest, (double)count, note);
         }
-    free(matrix);
-    free(input);
-    free(weight);
-    free(output);
+    FREE(matrix, input, weight, output);
 }
 
 const check_family family_fit = {"fit", 0, 1, check, bench};

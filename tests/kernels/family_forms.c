@@ -78,19 +78,15 @@ static void check_results(check_run *run, const forms_case *c, double size)
         CHECK_ITEM(run, item, fabs(at(c, c->result, item) - (double)expected) <= slack, "%.9g, not %.9Lg (size %g)",
                    at(c, c->result, item), expected, size);
     }
-    free(exponents);
-    free(tensor);
+    FREE(exponents, tensor);
 }
 
 /* size: of the points; one tensor and one point hold NaN and harm no other. */
 static void check_case(check_run *run, int order, int dim, int times, int f64, size_t count, size_t points, double size)
 {
-    char name[96];
-    snprintf(name, sizeof name, "order %d dim %d p %d f%d, %zu x %zu, points of %g", order, dim, times, f64 ? 64 : 32,
-             count, points, size);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count * points, "order %d dim %d p %d f%d, %zu x %zu, points of %g", order, dim, times,
+                     f64 ? 64 : 32, count, points, size))
         return;
-    check_case_begin(run, name, count * points);
     forms_case c = {.order = order, .dim = dim, .times = times, .f64 = f64, .count = count, .points = points};
     const size_t unique = hot_symtensor_count(order, dim), bytes = f64 ? sizeof(double) : sizeof(float);
     c.stride = unique + count % 2;
@@ -124,8 +120,7 @@ static void check_case(check_run *run, int order, int dim, int times, int f64, s
             CHECK_ITEM(run, 0, isnan(at(&c, c.result, (points + 1) * c.width - 1)), "a tensor with NaN gives %g",
                        at(&c, c.result, (points + 1) * c.width - 1));
     }
-    free(tensors);
-    free(x);
+    FREE(tensors, x);
     check_case_end(run);
 }
 

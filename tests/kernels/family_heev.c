@@ -43,8 +43,7 @@ static void mix(uint64_t *seed, int is_complex, size_t n, entry *a)
             for (size_t r = 0; r < n; r++)
                 a[c * n + r] += creal(s) * v[r] * conj(v[c]) - w[r] * conj(v[c]) - v[r] * conj(w[c]);
     }
-    free(v);
-    free(w);
+    FREE(v, w);
 }
 
 static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, entry *a)
@@ -189,8 +188,7 @@ static void check_pairs(check_run *run, size_t item, int f64, int is_complex, si
     orthogonal /= (double)n * epsilon;
     CHECK_ITEM(run, item, residual <= 10, "residual %.3g n epsilon ||A||", residual);
     CHECK_ITEM(run, item, orthogonal <= 10, "vectors %.3g n epsilon from orthonormal", orthogonal);
-    free(v);
-    free(x);
+    FREE(v, x);
 }
 
 static void check_kind(check_run *run, kind which, int f64, int is_complex, size_t n, size_t count, size_t largest,
@@ -242,8 +240,7 @@ static void check_kind(check_run *run, kind which, int f64, int is_complex, size
         }
     }
     check_case_end(run);
-    free(a);
-    free(packed);
+    FREE(a, packed);
 }
 
 /* Our own code, which a build with LAPACK would never test. */
@@ -264,11 +261,7 @@ static void check_own(check_run *run, kind which, size_t n)
         CHECK_ITEM(run, k, fabs(alone[k] - values[k]) <= 1e-14 * (double)n * fmax(fabs(values[0]), fabs(values[n - 1])),
                    "%g without vectors, %g with", alone[k], values[k]);
     check_case_end(run);
-    free(a);
-    free(matrix);
-    free(values);
-    free(alone);
-    free(room);
+    FREE(a, matrix, values, alone, room);
 }
 
 #if defined(HOT_TESTS_ARITHMETIC)
@@ -340,9 +333,7 @@ static void check_flags(check_run *run, int f64, int is_complex, size_t n, size_
         }
     }
     check_case_end(run);
-    free(a);
-    free(clean);
-    free(bad);
+    FREE(a, clean, bad);
 }
 
 static void check_arguments(check_run *run)
@@ -513,9 +504,7 @@ static void bench(check_run *run)
             best = fmin(best, check_now() - from);
         } while (check_now() - begin < run->seconds);
         check_report(run, name, best, (double)count, "host to host");
-        free(a);
-        free(w);
-        free(v);
+        FREE(a, w, v);
     }
 }
 

@@ -99,8 +99,7 @@ static void check_sums(check_run *run, int order, int k, double apart, size_t co
         }
     }
     check_case_end(run);
-    free(made);
-    free(truth);
+    FREE(made, truth);
 }
 
 /* Three terms near a plane at order 4 have many decompositions: the tensor is fitted, whichever is found. */
@@ -300,11 +299,7 @@ static void check_agreement(check_run *run, int order)
                other, away);
     CHECK_ITEM(run, 0, repeated == 0, "%zu tensors have another answer in another place", repeated);
     check_case_end(run);
-    free(made);
-    free(wanted);
-    free(wanted_residual);
-    free(wanted_found);
-    free(sure);
+    FREE(made, wanted, wanted_residual, wanted_found, sure);
     hot_context_destroy(&plain);
 }
 
@@ -351,8 +346,7 @@ static void bench_tensors(check_run *run, int order)
     } while (check_now() - begin < run->seconds);
     snprintf(name, sizeof name, "rank 1 to 3 of tensors of order %d", order);
     check_report(run, name, best, (double)count, "host to host");
-    free(tensors);
-    free(directions);
+    FREE(tensors, directions);
 }
 
 static void bench(check_run *run)

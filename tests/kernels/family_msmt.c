@@ -194,9 +194,7 @@ static void check_random_problems(check_run *run, int order, hot_constraint cons
             }
         }
     check_case_end(run);
-    free(around);
-    free(made);
-    free(a.design);
+    FREE(around, made, a.design);
 }
 
 /* Many voxels compared with another backend: two fibres, noise alone (every third), in units of the scanner or of 1 /
@@ -261,10 +259,7 @@ static void check_beside(check_run *run, int order, hot_constraint constraint, s
     CHECK_ITEM(run, count, open <= 1 + count / 500, "%zu residuals of fibres above 1e-6", open);
     check_case_end(run);
     hot_context_destroy(&plain);
-    free(made);
-    free(want);
-    free(want_amounts);
-    free(a.design);
+    FREE(made, want, want_amounts, a.design);
 }
 
 /* Zero, negative, masked, NaN, huge and tiny signals. */
@@ -321,8 +316,7 @@ static void check_odd_voxels(check_run *run, hot_constraint constraint)
     CHECK_ITEM(run, 0, hot_msmt_f32(run->context, &problem, 1, made, a.rows - 1, NULL, tensors, a.terms, amounts, NULL,
                                     NULL) == HOT_ERROR_ARGUMENT, "a short stride was not refused");
     check_case_end(run);
-    free(made);
-    free(a.design);
+    FREE(made, a.design);
 }
 
 static void check(check_run *run)
@@ -375,10 +369,7 @@ static void bench_order(check_run *run, int order, hot_constraint constraint)
     } while (check_now() - begin < run->seconds);
     snprintf(name, sizeof name, "order %d, 3 shells of 90, %s", order, constraint_names[constraint]);
     check_report(run, name, best, (double)count, "");
-    free(signals);
-    free(tensors);
-    free(amounts);
-    free(a.design);
+    FREE(signals, tensors, amounts, a.design);
 }
 
 static void bench(check_run *run)

@@ -327,12 +327,9 @@ static void *work(void *pointer)
 static void check_threads(check_run *run, int f64, hot_cpd_arithmetic arithmetic)
 {
     static const size_t ranks[RANKS] = {3, 17, 130};
-    char name[100];
-    snprintf(name, sizeof name, "kept, two tensors and %d threads, f%d, arithmetic %d", THREADS, f64 ? 64 : 32,
-             arithmetic);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, THREADS, "kept, two tensors and %d threads, f%d, arithmetic %d", THREADS, f64 ? 64 : 32,
+                     arithmetic))
         return;
-    check_case_begin(run, name, THREADS);
     const size_t n[2][3] = {{49, 64, 70}, {30, 20, 41}};
     problem problems[2][RANKS];
     hot_mttkrp_tensor *tensor[2] = {NULL, NULL};

@@ -84,8 +84,7 @@ static voxels make_gaussian(uint64_t *seed, double b, double snr, double hindere
 
 static void free_voxels(voxels *v)
 {
-    free(v->truth);
-    free(v->signals);
+    FREE(v->truth, v->signals);
 }
 
 static hot_signal_scheme scheme_of(const voxels *v)
@@ -303,9 +302,7 @@ static void check_invariance(check_run *run)
     CHECK_ITEM(run, 0, bad <= 2, "%zu of %zu voxels change when gradients turn", bad, count);
     CHECK_ITEM(run, 0, away <= 2, "%zu of %zu voxels change when signals are scaled", away, count);
     check_case_end(run);
-    free(turned.signals);
-    free(scaled);
-    free(doubled);
+    FREE(turned.signals, scaled, doubled);
     free_voxels(&v);
 }
 
@@ -370,9 +367,7 @@ static void check_flags(check_run *run, size_t count)
                        "its neighbours changed a voxel's answer");
     }
     check_case_end(run);
-    free(mask);
-    free(expected);
-    free(spoiled);
+    FREE(mask, expected, spoiled);
     free_voxels(&v);
 }
 
@@ -579,9 +574,7 @@ static void bench_fits(check_run *run, const voxels *v, size_t count, int with_f
     if (run->cuda)
         check_report(run, name, best_device, (double)count, "device to device");
     check_report(run, name, best, (double)count, "host to host");
-    free(fits);
-    free(signals);
-    free(directions);
+    FREE(fits, signals, directions);
 }
 
 static void bench(check_run *run)

@@ -41,12 +41,9 @@ static void check_claims(check_run *run, const problem *p, size_t item)
 /* One step, exactly: x against normalise(+-(A s^(m-1) + alpha s)) by full sums. */
 static void check_step(check_run *run, int order, int dim, int f64, size_t count, size_t starts, double alpha)
 {
-    char name[80];
-    snprintf(name, sizeof name, "one step, order %d dim %d f%d, %zu starts, shift %g", order, dim, f64 ? 64 : 32,
-             starts, alpha);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count, "one step, order %d dim %d f%d, %zu starts, shift %g", order, dim, f64 ? 64 : 32,
+                     starts, alpha))
         return;
-    check_case_begin(run, name, count);
     problem p = make_problem(run, order, dim, f64, count, starts);
     hot_sshopm_options options = {.size = sizeof options, .shift = alpha == 0 ? HOT_SHIFT_NONE : HOT_SHIFT_FIXED,
                                   .alpha = alpha, .tolerance = HOT_ZERO, .max_iterations = 1};
@@ -203,12 +200,9 @@ static struct { size_t compared, elsewhere; } limits;
 static void check_converged(check_run *run, int order, int dim, int f64, size_t count, size_t starts, hot_shift shift,
                             hot_extremum seek)
 {
-    char name[96];
-    snprintf(name, sizeof name, "to convergence, order %d dim %d f%d, shift %d, seek %d", order, dim, f64 ? 64 : 32,
-             (int)shift, (int)seek);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count, "to convergence, order %d dim %d f%d, shift %d, seek %d", order, dim, f64 ? 64 : 32,
+                     (int)shift, (int)seek))
         return;
-    check_case_begin(run, name, count);
     problem p = make_problem(run, order, dim, f64, count, starts);
     hot_sshopm_options options = {.size = sizeof options, .shift = shift, .seek = seek,
                                   .alpha = seek == HOT_MINIMA ? -2 : 2};
@@ -269,9 +263,9 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
             saddles += beside;
             elsewhere += !beside;
         }
-        free(few.lambda);
-        free(few.x);
-        limits.compared += compared, limits.elsewhere += elsewhere;
+        FREE(few.lambda, few.x);
+        limits.compared += compared;
+        limits.elsewhere += elsewhere;
         CHECK_ITEM(run, 0, elsewhere <= compared / 8 + 1, "%zu of %zu limits are not the reference's", elsewhere,
                    compared);
         CHECK_ITEM(run, 0, saddles <= compared / 2, "%zu of %zu limits are not final", saddles, compared);
@@ -283,11 +277,8 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
  * they would go round without one. */
 static void check_climb(check_run *run, int order, size_t count, size_t starts)
 {
-    char name[64];
-    snprintf(name, sizeof name, "adaptive shift climbs, order %d, %zu x %zu", order, count, starts);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count, "adaptive shift climbs, order %d, %zu x %zu", order, count, starts))
         return;
-    check_case_begin(run, name, count);
     const problem p = make_problem(run, order, 3, 0, count, starts);
     const hot_sshopm_options options = {.size = sizeof options};
     if (check_call(run, call(run->context, &options, &p))) {
@@ -322,11 +313,8 @@ static void check_climb(check_run *run, int order, size_t count, size_t starts)
 static void check_special(check_run *run, int order, int f64, hot_shift shift)
 {
     enum { COUNT = 40, STARTS = 37 };
-    char name[80];
-    snprintf(name, sizeof name, "special tensors, order %d f%d, shift %d", order, f64 ? 64 : 32, (int)shift);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, COUNT, "special tensors, order %d f%d, shift %d", order, f64 ? 64 : 32, (int)shift))
         return;
-    check_case_begin(run, name, COUNT);
     problem p = make_problem(run, order, 3, f64, COUNT, STARTS);
     problem q = p;
     size_t size = f64 ? sizeof(double) : sizeof(float), bytes = COUNT * p.stride * size;
@@ -404,9 +392,8 @@ static void check_special(check_run *run, int order, int f64, hot_shift shift)
 /* One thread and many, each output alone, starts that are not unit, the stop on lambda. */
 static void check_options(check_run *run)
 {
-    if (!check_wanted(run, "options"))
+    if (!check_begin(run, 50, "options"))
         return;
-    check_case_begin(run, "options", 50);
     problem p = make_problem(run, 4, 3, 0, 50, 130), q = p;
     size_t results = 50 * 130;
     hot_sshopm_options options = {.size = sizeof options};
@@ -419,8 +406,7 @@ static void check_options(check_run *run)
         longer[i] = 4 * at(&p, p.start, i); /* a power of two: the same unit vectors to the last bit */
     void *narrowed = narrow(longer, 130 * 3, 0);
     q.start = check_input(run, narrowed, 130 * 12);
-    free(narrowed);
-    free(longer);
+    FREE(narrowed, longer);
     if (!run->cuda) {
         hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
         hot_context *one = NULL;
@@ -584,7 +570,8 @@ static void check_cases(check_run *run)
 /* Few limits of all cases together are others than the reference's. */
 static void check_limits(check_run *run)
 {
-    check_case_begin(run, "limits of all cases", limits.compared);
+    if (!check_begin(run, limits.compared, "limits of all cases"))
+        return;
     CHECK_ITEM(run, 0, limits.elsewhere <= limits.compared / 200 + 1, "%zu of %zu are not the reference's",
                limits.elsewhere, limits.compared);
     check_case_end(run);

@@ -56,18 +56,14 @@ static void check_against(check_run *run, const char *name, maker *make, size_t 
         }
     }
     check_case_end(run);
-    free(a);
-    free(b);
-    free(rows_a);
-    free(rows_b);
+    FREE(a, b, rows_a, rows_b);
 }
 
 /* 2 + 2 cos(k pi / (n + 1)): all at a middling size, some at a large one. */
 static void check_closed_form(check_run *run, size_t n, size_t first, size_t last, int f64)
 {
-    if (!check_wanted(run, "Toeplitz (1, 2, 1), closed form"))
+    if (!check_begin(run, n, "Toeplitz (1, 2, 1), closed form"))
         return;
-    check_case_begin(run, "Toeplitz (1, 2, 1), closed form", n);
     void *a = malloc(n * sizeof(double)), *b = malloc(n * sizeof(double));
     const size_t many = last - first + 1, value = f64 ? sizeof(double) : sizeof(float);
     for (size_t i = 0; i < n; i++) {
@@ -87,16 +83,14 @@ static void check_closed_form(check_run *run, size_t n, size_t first, size_t las
                        "%.17g, not %.17g", x, expected);
         }
     check_case_end(run);
-    free(a);
-    free(b);
+    FREE(a, b);
 }
 
 /* NaN or Inf flags its own matrix; the others keep every bit. */
 static void check_flags(check_run *run, int f64, size_t n, size_t count)
 {
-    if (!check_wanted(run, "NaN and Inf"))
+    if (!check_begin(run, n, "NaN and Inf"))
         return;
-    check_case_begin(run, "NaN and Inf", n);
     const size_t value = f64 ? sizeof(double) : sizeof(float), stride = n + 3;
     double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
     make_random(&run->seed, n * count, a, b);
@@ -123,20 +117,14 @@ static void check_flags(check_run *run, int f64, size_t n, size_t count)
                            get(f64, y, i * n + k));
         }
     check_case_end(run);
-    free(a);
-    free(b);
-    free(clean_a);
-    free(clean_b);
-    free(bad_a);
-    free(bad_b);
+    FREE(a, b, clean_a, clean_b, bad_a, bad_b);
 }
 
 /* One thread and three give the same bits. */
 static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_range range)
 {
-    if (!check_wanted(run, "threads"))
+    if (!check_begin(run, n, "threads"))
         return;
-    check_case_begin(run, "threads", n);
     double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
     make_random(&run->seed, n * count, a, b);
     hot_tridiag_options options = {
@@ -153,8 +141,7 @@ static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_ra
     }
     CHECK_ITEM(run, 0, memcmp(out[0], out[1], n * count * sizeof(double)) == 0, "the number of threads shows");
     check_case_end(run);
-    free(a);
-    free(b);
+    FREE(a, b);
 }
 
 static void check_arguments(check_run *run)
@@ -278,8 +265,7 @@ static void check_bounds(check_run *run, int f64, size_t n, int one, int exponen
         }
     }
     check_case_end(run);
-    free(diagonal);
-    free(off);
+    FREE(diagonal, off);
 }
 
 static void check(check_run *run)
@@ -372,11 +358,7 @@ static void bench(check_run *run)
                 best = fmin(best, check_now() - from);
             } while (check_now() - begin < run->seconds);
             check_report(run, name, best, (double)n, "host to host");
-            free(a);
-            free(b);
-            free(values);
-            free(fa);
-            free(fb);
+            FREE(a, b, values, fa, fb);
         }
 }
 

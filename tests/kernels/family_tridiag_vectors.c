@@ -77,10 +77,7 @@ static void check_vectors(check_run *run, const char *name, maker *make, size_t 
         }
     }
     check_case_end(run);
-    free(a);
-    free(b);
-    free(rows_a);
-    free(rows_b);
+    FREE(a, b, rows_a, rows_b);
 }
 
 /* The solvers behind a call, each on every kind of matrix: our own QL, and inverse iteration for all vectors. */
@@ -107,10 +104,7 @@ static void check_solvers(check_run *run, const char *name, maker *make, size_t 
                "inverse iteration does not converge");
     check_pairs(run, 0, 1, n, n, a, b, lambda, z);
     check_case_end(run);
-    free(a);
-    free(z);
-    free(lambda);
-    free(memory);
+    FREE(a, z, lambda, memory);
 }
 
 static void check(check_run *run)

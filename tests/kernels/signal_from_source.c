@@ -124,8 +124,5 @@ void check_signal_source(check_run *run)
             check_rest(run, &options, &scheme, &source, &from, found[0], found[1], COUNT / 3);
     }
     check_case_end(run);
-    free(signals);
-    free(found[0]);
-    free(found[1]);
-    free(mask);
+    FREE(signals, found[0], found[1], mask);
 }

@@ -81,12 +81,9 @@ static double step(const powers *sum, hot_shift shift, double scale, const doubl
 
 static void check_shape(check_run *run, int order, int dim, int f64, hot_shift shift)
 {
-    char name[80];
-    snprintf(name, sizeof name, "one step, closed form, order %d dim %d f%d, shift %d", order, dim, f64 ? 64 : 32,
-             (int)shift);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, 1, "one step, closed form, order %d dim %d f%d, shift %d", order, dim, f64 ? 64 : 32,
+                     (int)shift))
         return;
-    check_case_begin(run, name, 1);
     problem p = {.order = order, .dim = dim, .f64 = f64, .count = 1, .starts = order * dim > 100 ? 3 : STARTS};
     p.unique = p.stride = hot_symtensor_count(order, dim);
     const powers sum = random_powers(run, order, dim);
@@ -118,8 +115,7 @@ static void check_shape(check_run *run, int order, int dim, int f64, hot_shift s
                 off = fmax(off, fabs(sign * at(&p, p.x, s * (size_t)dim + (size_t)d) - next[d]));
             CHECK_ITEM(run, s, off <= slack, "x is off by %g, allowed %g", off, slack);
         }
-    free(tensor);
-    free(times);
+    FREE(tensor, times);
     check_case_end(run);
 }
 

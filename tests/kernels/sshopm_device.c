@@ -4,11 +4,8 @@
 /* A large batch on the GPU: of the starts that converge in double precision nearly all end at the same limit. */
 void check_sshopm_large(check_run *run, int order)
 {
-    char name[64];
-    snprintf(name, sizeof name, "limits of double precision, order %d, 40000 x 128", order);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, 40000, "limits of double precision, order %d, 40000 x 128", order))
         return;
-    check_case_begin(run, name, 40000);
     /* of the tensor's scale, which grows with the order; the bound below is of the residual itself */
     const double tolerance = order == 4 ? 5e-6 : 1e-6;
     hot_sshopm_bench *bench = NULL;
@@ -43,12 +40,9 @@ static size_t common_divisor(size_t a, size_t b) { return b == 0 ? a : common_di
 void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm,
                              hot_shift shift)
 {
-    char name[80];
-    snprintf(name, sizeof name, "neighbours, order %d, algorithm %d, shift %d, %zu x %zu", order, (int)algorithm,
-             (int)shift, count, starts);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count, "neighbours, order %d, algorithm %d, shift %d, %zu x %zu", order, (int)algorithm,
+                     (int)shift, count, starts))
         return;
-    check_case_begin(run, name, count);
     const problem p = make_problem(run, order, 3, 0, count, starts);
     problem q = p;
     /* Dealt out anew; every ninth tensor gives way to noise, to zeros or to NaN. */
@@ -93,11 +87,8 @@ void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t sta
  * and on shapes that are unrolled elsewhere. */
 static void check_wide(check_run *run, int order, int dim, int f64, size_t count, size_t starts)
 {
-    char name[80];
-    snprintf(name, sizeof name, "by blocks, order %d dim %d f%d, %zu x %zu", order, dim, f64 ? 64 : 32, count, starts);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count, "by blocks, order %d dim %d f%d, %zu x %zu", order, dim, f64 ? 64 : 32, count, starts))
         return;
-    check_case_begin(run, name, count);
     const problem p = make_problem(run, order, dim, f64, count, starts);
     const hot_sshopm_args plan = {.shift = HOT_SHIFT_ADAPTIVE, .sign = 1, .exact = 1, .max_iterations = 3,
                                   .order = order, .dim = dim, .unique = p.unique, .count = count, .stride = p.stride,
@@ -141,11 +132,8 @@ void check_sshopm_wide(check_run *run)
 /* The default shift selects the fast kernel. */
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts)
 {
-    char name[64];
-    snprintf(name, sizeof name, "default algorithm, order %d, %zu x %zu", order, count, starts);
-    if (!check_wanted(run, name))
+    if (!check_begin(run, count, "default algorithm, order %d, %zu x %zu", order, count, starts))
         return;
-    check_case_begin(run, name, count);
     const problem p = make_problem(run, order, 3, 0, count, starts);
     problem q = p;
     q.x = check_output(run, count * starts * 3 * sizeof(float));

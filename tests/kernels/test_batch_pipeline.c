@@ -264,6 +264,12 @@ static hot_context *make_context(int threads, test_caller *caller)
     return context;
 }
 
+static void end_context(hot_context **context)
+{
+    hot_context_destroy(context);
+    CHECK(alive == 0, "%ld things are left", alive);
+}
+
 /* One call; whether its results are right is checked where it says that it succeeded. */
 static hot_status run(hot_context *context, test_caller *caller, batch_test *test)
 {
@@ -321,10 +327,7 @@ static hot_status run(hot_context *context, test_caller *caller, batch_test *tes
     for (int k = 0; k < FLAGS; k++)
         wrong += flags[(size_t)k * (count + 1) + count] != 0x55;
     CHECK(wrong == 0, "written between rows or beyond the end: %zu", wrong);
-    free(rows);
-    free(bytes);
-    free(flags);
-    free(results);
+    FREE(rows, bytes, flags, results);
     return status;
 }
 
@@ -362,8 +365,7 @@ static void check_sizes(int threads)
     caller.from = 0.25, caller.to = 0.5;
     batch_test test = items(40000, 1000);
     CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
-    hot_context_destroy(&context);
-    CHECK(alive == 0, "%ld things are left", alive);
+    end_context(&context);
 }
 
 /* A batch of one chunk needs one slot, its further streams, and one GPU. */
@@ -390,8 +392,7 @@ static void check_kept(void)
     const long before = alive;
     CHECK(run(context, &caller, &small) == HOT_OK, "%s", hot_context_message(context));
     CHECK(alive == before + 1, "%ld, then %ld things: only the device buffer is new", before, alive);
-    hot_context_destroy(&context);
-    CHECK(alive == 0, "%ld things are left", alive);
+    end_context(&context);
 }
 
 static void check_cancelling(int threads)
@@ -418,8 +419,7 @@ static void check_cancelling(int threads)
     context = make_context(threads, &caller);
     hot_context_cancel(context);
     CHECK(run(context, &caller, &test) == HOT_ERROR_CANCELLED, "not cancelled");
-    hot_context_destroy(&context);
-    CHECK(alive == 0, "%ld things are left", alive);
+    end_context(&context);
 }
 
 /* Memory that runs short and then suffices; a GPU that fails, a table that cannot be made. */
@@ -436,8 +436,7 @@ static void check_errors(int threads)
               hot_context_message(context));
         fail_allocation = -1;
         CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
-        hot_context_destroy(&context);
-        CHECK(alive == 0, "%ld things are left", alive);
+        end_context(&context);
     }
     hot_context *whole = make_context(threads, &caller);
     batch_test all = items(60001, 1000);
@@ -457,8 +456,7 @@ static void check_errors(int threads)
         CHECK(run(context, &caller, &test) == HOT_ERROR_DEVICE, "a begin that fails");
         test.fail_begin = -1;
         CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
-        hot_context_destroy(&context);
-        CHECK(alive == 0, "%ld things are left", alive);
+        end_context(&context);
     }
 }
 

@@ -50,8 +50,7 @@ static void tile_sums(const hot_sshopm_cut *cut, int f64, int t, int together, c
     }
     for (int i = 0; i < sums; i++)
         to[i] = f64 ? aligned_to[i] : (double)narrow_to[i];
-    free(narrow_u);
-    free(aligned_u);
+    FREE(narrow_u, aligned_u);
 }
 
 /* Column 0 to dim - 1: A x^(m-1); then squares and trace. */
@@ -136,10 +135,7 @@ static void check_shape(hot_context *context, int order, int dim)
                   "other sums", order, dim, f64 ? 64 : 32, together);
         }
     }
-    free(code);
-    free(prefix);
-    free(u);
-    free(tensor);
+    FREE(code, prefix, u, tensor);
 }
 
 void form_test(const hot_forms_table *table, const double *u, const uint64_t *prefix, int prefixes, const double *x,

@@ -213,7 +213,6 @@ int main(void)
     }
     if (x && y)
         test_large(x, y);
-    free(x);
-    free(y);
+    FREE(x, y);
     HOT_TEST_END();
 }

@@ -49,8 +49,7 @@ static lattice lattice_create(size_t points)
 
 static void lattice_destroy(lattice *self)
 {
-    free(self->x);
-    free(self->neighbours);
+    FREE(self->x, self->neighbours);
 }
 
 /* The tangent plane at x: basis u, v; gradient there, and the Hessian of the form on the sphere over m. */

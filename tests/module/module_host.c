@@ -317,8 +317,7 @@ static void test_biff(void)
           process.ProgressMessage);
     char *after = biffGetDone(NRRD);
     CHECK(after && strcmp(after, mine) == 0, "the host's messages were\n%sand are\n%s", mine, after ? after : "gone");
-    free(mine);
-    free(after);
+    FREE(mine, after);
     CHECK(CALL(&process, "--peaks", "biff.nrrd", "broken.nrrd") != 0 && !biffCheck(NRRD), "none of ours is left there");
     nrrdNuke(nrrd);
 }

@@ -5,11 +5,9 @@ import os
 import re
 import shutil
 import signal
-import sys
 import xml.etree.ElementTree as ElementTree
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "cli"))
-from cli import *  # noqa: E402
+from cli import *
 
 PROGRAM = os.path.join(os.environ["HOT_BUILD"], "bin", "HotFiber")
 

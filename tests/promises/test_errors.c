@@ -217,12 +217,8 @@ static int exists(const char *path) { return access(path, F_OK) == 0; }
 
 static hot_context *hungry(starved *s, long fail_at)
 {
-    const hot_context_options how = {.size = sizeof how,
-                                     .device = HOT_DEVICE_CPU,
-                                     .threads = 2,
-                                     .allocate = starved_take,
-                                     .release = starved_give,
-                                     .allocator_user = s};
+    const hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = 2,
+                                     .allocate = starved_take, .release = starved_give, .allocator_user = s};
     hot_context *context = NULL;
     *s = (starved){.fail_at = fail_at};
     CHECK(hot_context_create(&how, &context) == HOT_OK, "a context");
@@ -318,24 +314,11 @@ static void test_arguments(hot_context *context)
           hot_context_message(context));
 }
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    CHECK(file && fputs(text, file) >= 0, "%s", path);
-    if (file)
-        fclose(file);
-}
-
 static void set_up(hot_context *context)
 {
     static const double shells[2] = {1000, 2500};
-    const hot_phantom_options o = {.size = sizeof o,
-                                   .layout = HOT_PHANTOM_MIXTURE,
-                                   .volume = {NX, NY, NZ},
-                                   .shell_b = shells,
-                                   .shells = 2,
-                                   .directions = 30,
-                                   .b0 = 3};
+    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {NX, NY, NZ},
+                                   .shell_b = shells, .shells = 2, .directions = 30, .b0 = 3};
     const hot_fit_options fod = {.size = sizeof fod, .order = 4},
                           msmt = {.size = sizeof msmt, .model = "msmt", .order = 4};
     static float noise[VOXELS];
@@ -362,8 +345,8 @@ static void set_up(hot_context *context)
               hot_tensor_field_save_tissue_sh(context, tissues, 0, "sh.nii") == HOT_OK &&
               hot_response_save(context, response, "r.txt") == HOT_OK,
           "%s", hot_context_message(context));
-    write_text("noise.nrrd", "This is no image.\n");
-    write_text("sizes.nrrd", "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 1 2 1\nencoding: raw\n\nab");
+    check_write("noise.nrrd", "This is no image.\n");
+    check_write("sizes.nrrd", "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 1 2 1\nencoding: raw\n\nab");
 }
 
 int main(void)

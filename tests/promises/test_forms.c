@@ -249,24 +249,22 @@ static void test_directions(hot_context *context)
     }
 }
 
+static const float *random_tensors(uint64_t state)
+{
+    static float tensors[COUNT * TERMS];
+    for (int t = 0; t < COUNT * TERMS; t++)
+        tensors[t] = (float)check_random_normal(&state);
+    return tensors;
+}
+
 static hot_status many_directions(hot_context *context, void *out)
 {
-    static float tensors[COUNT][TERMS];
-    uint64_t state = 12;
-    for (int n = 0; n < COUNT; n++)
-        for (int t = 0; t < TERMS; t++)
-            tensors[n][t] = (float)check_random_normal(&state);
-    return hot_directions_f32(context, NULL, ORDER, COUNT, tensors[0], TERMS, NULL, out, NULL);
+    return hot_directions_f32(context, NULL, ORDER, COUNT, random_tensors(12), TERMS, NULL, out, NULL);
 }
 
 static hot_status many_terms(hot_context *context, void *out)
 {
-    static float tensors[COUNT][TERMS];
-    uint64_t state = 13;
-    for (int n = 0; n < COUNT; n++)
-        for (int t = 0; t < TERMS; t++)
-            tensors[n][t] = (float)check_random_normal(&state);
-    return hot_lowrank_f32(context, NULL, ORDER, COUNT, tensors[0], TERMS, NULL, out, NULL, NULL);
+    return hot_lowrank_f32(context, NULL, ORDER, COUNT, random_tensors(13), TERMS, NULL, out, NULL, NULL);
 }
 
 static hot_status many_pairs(hot_context *context, void *out)

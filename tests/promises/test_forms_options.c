@@ -1,7 +1,6 @@
 /* The promises of symtensor.h, directions.h, sshopm.h and lowrank.h about defaults and HOT_ZERO, each just below and
  * just above its bound, about starts that are not given, and about many threads. */
 #include <float.h>
-#include <pthread.h>
 
 #include <hotfiber/directions.h>
 #include <hotfiber/lowrank.h>
@@ -184,7 +183,7 @@ static void test_matrix(hot_context *context)
 
 /* ---- symtensor: any number of threads ---------------------------------------------------------------------------- */
 
-enum { ORDER = 6, TERMS = 28, THREADS = 8 };
+enum { ORDER = 6, TERMS = 28 };
 typedef struct answers {
     size_t counts[8];
     int exponents[3 * TERMS];
@@ -218,20 +217,13 @@ static void *ask(void *to)
 
 static void test_threads(void)
 {
-    static answers alone, many[THREADS];
-    pthread_t threads[THREADS];
+    static answers alone;
     uint64_t state = 12;
     for (int t = 0; t < TERMS; t++)
         form[t] = check_random_normal(&state);
     for (int p = 0; p < 20; p++)
         check_random_unit(&state, points + 3 * p);
-    for (int t = 0; t < THREADS; t++)
-        CHECK(pthread_create(&threads[t], NULL, ask, &many[t]) == 0, "a thread");
-    for (int t = 0; t < THREADS; t++)
-        pthread_join(threads[t], NULL);
-    ask(&alone);
-    for (int t = 0; t < THREADS; t++)
-        CHECK(memcmp(&many[t], &alone, sizeof alone) == 0, "thread %d has other results", t);
+    check_at_once(ask, &alone, sizeof alone);
     CHECK(alone.counts[5] == TERMS && isfinite(alone.value) && alone.values[0] == alone.values[0], "results");
 }
 

@@ -21,10 +21,7 @@ static hot_response *response;
 static int peaks_of(hot_context *context, const char *model, const char *method, double a, double b, double angle,
                     double threshold, double min_angle, double min_amplitude)
 {
-    const hot_peaks_options o = {.size = sizeof o,
-                                 .method = method,
-                                 .threshold = threshold,
-                                 .min_angle = min_angle,
+    const hot_peaks_options o = {.size = sizeof o, .method = method, .threshold = threshold, .min_angle = min_angle,
                                  .min_amplitude = min_amplitude};
     enum { ORDER = 8, VALUES = 45 };
     const double v[2][3] = {{1, 0, 0}, {cos(angle / degree), sin(angle / degree), 0}}, weight[2] = {a, b};
@@ -226,13 +223,9 @@ static void test_kernels(hot_context *context)
     }
     CHECK(hot_dwi_create(context, &one, VOLUMES, b, g, signals, &made) == HOT_OK, "%s", hot_context_message(context));
     for (int delta = 0; delta < 2; delta++) {
-        const hot_fit_options o = {.size = sizeof o,
-                                   .model = "msmt",
-                                   .order = 8,
-                                   .response = response,
+        const hot_fit_options o = {.size = sizeof o, .model = "msmt", .order = 8, .response = response,
                                    .kernel = delta ? HOT_KERNEL_DELTA : HOT_KERNEL_RANK1,
-                                   .constraint = HOT_CONSTRAINT_NONE,
-                                   .regularise = HOT_ZERO};
+                                   .constraint = HOT_CONSTRAINT_NONE, .regularise = HOT_ZERO};
         hot_tensor_field *field = NULL;
         CHECK(hot_tensor_field_fit(context, made, NULL, &o, &field) == HOT_OK, "%s", hot_context_message(context));
         double packed[45], to_sh[45 * 45];
@@ -261,17 +254,9 @@ static void test_normalised(hot_context *context)
 {
     enum { SIDE = 10, ALL = SIDE * SIDE * SIDE };
     static const double shells[2] = {1000, 3000};
-    const hot_phantom_options o = {.size = sizeof o,
-                                   .layout = HOT_PHANTOM_MIXTURE,
-                                   .volume = {SIDE, SIDE, SIDE},
-                                   .shell_b = shells,
-                                   .shells = 2,
-                                   .directions = 30,
-                                   .b0 = 3,
-                                   .csf = {0, .4},
-                                   .radial = .3e-3,
-                                   .snr = (double[]){100},
-                                   .snr_count = 1};
+    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {SIDE, SIDE, SIDE},
+                                   .shell_b = shells, .shells = 2, .directions = 30, .b0 = 3, .csf = {0, .4},
+                                   .radial = .3e-3, .snr = (double[]){100}, .snr_count = 1};
     hot_phantom *made = NULL;
     hot_dwi *uneven = NULL;
     CHECK(hot_phantom_create(context, &o, &made) == HOT_OK, "%s", hot_context_message(context));
@@ -338,13 +323,9 @@ static void test_eroded(void)
     hot_context *context = NULL;
     CHECK(hot_context_create(&how, &context) == HOT_OK, "a context");
     for (int thin = 0; thin < 2; thin++) {
-        const hot_phantom_options o = {.size = sizeof o,
-                                       .layout = HOT_PHANTOM_BUNDLES,
-                                       .volume = {28, 28, thin ? 5 : 24},
-                                       .shell_b = shells,
-                                       .shells = 2,
-                                       .directions = 45,
-                                       .b0 = 4};
+        const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_BUNDLES,
+                                       .volume = {28, 28, thin ? 5 : 24}, .shell_b = shells, .shells = 2,
+                                       .directions = 45, .b0 = 4};
         hot_phantom *made = NULL;
         hot_mask *mask = NULL;
         size_t voxels[4][3], all[4];
@@ -402,14 +383,8 @@ int main(void)
 {
     hot_context *context = context_of(2);
     static const double shells[2] = {1000, 3000};
-    const hot_phantom_options o = {.size = sizeof o,
-                                   .layout = HOT_PHANTOM_MIXTURE,
-                                   .volume = {NX, NY, NZ},
-                                   .shell_b = shells,
-                                   .shells = 2,
-                                   .directions = 45,
-                                   .b0 = 4,
-                                   .radial = .3e-3};
+    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {NX, NY, NZ},
+                                   .shell_b = shells, .shells = 2, .directions = 45, .b0 = 4, .radial = .3e-3};
     CHECK(hot_phantom_create(context, &o, &phantom) == HOT_OK, "%s", hot_context_message(context));
     dwi = hot_phantom_dwi(phantom);
     CHECK(hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response) == HOT_OK, "%s",

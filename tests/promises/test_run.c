@@ -6,6 +6,7 @@
 
 #include <hotfiber/hotfiber.h>
 
+#include "folders.h"
 #include "threads.h"
 
 enum { NX = 7, NY = 6, NZ = 5, VOXELS = NX * NY * NZ };
@@ -45,30 +46,6 @@ static int entries(const char *folder)
     if (list)
         closedir(list);
     return count;
-}
-
-/* Removes a folder and its files, and one level of folders in it. */
-static void remove_folder(const char *folder)
-{
-    char path[600];
-    DIR *list = opendir(folder);
-    for (struct dirent *entry; list && (entry = readdir(list));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            if (unlink(path) != 0)
-                remove_folder(path);
-        }
-    if (list)
-        closedir(list);
-    rmdir(folder);
-}
-
-static void put(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    CHECK(file && fputs(text, file) >= 0, "%s", path);
-    if (file)
-        fclose(file);
 }
 
 /* ---- hot_run_compute --------------------------------------------------------------------------------------------- */
@@ -118,11 +95,8 @@ static void test_methods(hot_context *context)
     hot_response_destroy(&given);
     const hot_peaks_options maxima = {.size = sizeof maxima, .method = "maxima"};
     for (int named = 0; named < 2; named++) { /* files are not written, but their names are checked */
-        const hot_run_options o = {.size = sizeof o,
-                                   .axial_diffusivity = 1.7e-3,
-                                   .radial_diffusivity = .3e-3,
-                                   .peaks = &maxima,
-                                   .outputs = named ? "peaks,mask" : "peaks,nothing"};
+        const hot_run_options o = {.size = sizeof o, .axial_diffusivity = 1.7e-3, .radial_diffusivity = .3e-3,
+                                   .peaks = &maxima, .outputs = named ? "peaks,mask" : "peaks,nothing"};
         hot_run_fields fields;
         const hot_status status = hot_run_compute(context, dwi, &o, &fields, NULL);
         CHECK(named ? status == HOT_OK
@@ -259,7 +233,7 @@ static void test_data(hot_context *context)
         const char *words[] = {"b=0", "direction", "mask", "mask", "response", "mask"};
         static const hot_status right[] = {HOT_ERROR_DATA, HOT_ERROR_DATA,   HOT_ERROR_DATA,
                                            HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_FORMAT};
-        put("words.nrrd", "no image\n");
+        check_write("words.nrrd", "no image\n");
         if (bad == 2 && hot_mask_create(context, hot_dwi_grid(dwi), outside, &empty) == HOT_OK)
             how.mask_in_memory = empty;
         how.mask = bad == 3 ? "no-mask.nrrd" : bad == 5 ? "words.nrrd" : NULL;
@@ -281,13 +255,8 @@ static void test_data(hot_context *context)
     hot_context_resume(context);
     /* nothing but free water: no voxel of one fibre */
     const hot_phantom_condition water = {0, {0, 0}, {0, 0}, {3e-3, 3e-3}};
-    const hot_phantom_options none = {.size = sizeof none,
-                                      .conditions = &water,
-                                      .condition_count = 1,
-                                      .voxels = 200,
-                                      .shell_b = shells,
-                                      .shells = 2,
-                                      .directions = 30};
+    const hot_phantom_options none = {.size = sizeof none, .conditions = &water, .condition_count = 1, .voxels = 200,
+                                      .shell_b = shells, .shells = 2, .directions = 30};
     hot_phantom *wet = NULL;
     CHECK(hot_phantom_create(context, &none, &wet) == HOT_OK, "%s", hot_context_message(context));
     o.axial_diffusivity = o.radial_diffusivity = 0;
@@ -310,12 +279,8 @@ static void test_signal(hot_context *context)
           "%s", hot_context_message(context));
     hot_signal_maps_free(maps); /* nothing is there */
     for (int i = 0; i < 4; i++) {
-        const hot_signal_find_options o = {.size = sizeof o,
-                                           .order = orders[i],
-                                           .keep_maps = i != 3,
-                                           .keep_cones = i == 0,
-                                           .sigma = i == 3 ? 40 : 0,
-                                           .samples = i == 2 ? 2 : 0};
+        const hot_signal_find_options o = {.size = sizeof o, .order = orders[i], .keep_maps = i != 3,
+                                           .keep_cones = i == 0, .sigma = i == 3 ? 40 : 0, .samples = i == 2 ? 2 : 0};
         CHECK(hot_fiber_field_signal(context, dwi, mask, response, &o, &maps[i], &fibers[i]) == HOT_OK, "%s",
               hot_context_message(context));
         CHECK((maps[i].samples != NULL) == (i == 2) && (maps[i].probability != NULL) == (i != 3) &&
@@ -466,7 +431,7 @@ static void test_run(hot_context *context)
     CHECK(hot_run_report(context, "tables", NULL, "page.html") == HOT_ERROR_FILE, "no report.json");
     CHECK(hot_run_report(context, "run", "no-image.nii", "page.html") == HOT_ERROR_FILE,
           "a background that is not there");
-    put("words.nii", "no image\n");
+    check_write("words.nii", "no image\n");
     CHECK(hot_run_report(context, "run", "words.nii", "page.html") == HOT_ERROR_FORMAT, "a background of words: %s",
           hot_context_message(context));
     CHECK(hot_mask_full(context, &there, &elsewhere) == HOT_OK &&
@@ -494,26 +459,20 @@ static void test_run(hot_context *context)
     CHECK(record && strcmp(record, "the first, \"quoted\"\nand more") == 0, "record: %s", record ? record : "none");
     hot_context_free(context, record);
     CHECK(hot_run_parts_record(context, "nowhere", &record) == HOT_ERROR_FILE && !record, "no folder");
-    put("parts/part-1-of-2.nrrd", "NRRD0004\ntype: uchar\n");
+    check_write("parts/part-1-of-2.nrrd", "NRRD0004\ntype: uchar\n");
     CHECK(hot_run_parts_record(context, "parts", &record) == HOT_ERROR_FORMAT && !record, "a damaged part: %s",
           hot_context_message(context));
     remove_folder("parts");
     /* a learned model: its record, too */
-    const hot_run_options learn = {.size = sizeof learn,
-                                   .input = "data.nii",
-                                   .bval = o.bval,
-                                   .bvec = o.bvec,
-                                   .fit = &fit,
-                                   .learn = "model.json",
-                                   .record = "learned \"so\"",
-                                   .peaks = &peaks};
+    const hot_run_options learn = {.size = sizeof learn, .input = "data.nii", .bval = o.bval, .bvec = o.bvec,
+                                   .fit = &fit, .learn = "model.json", .record = "learned \"so\"", .peaks = &peaks};
     CHECK(hot_run(context, &learn, NULL) == HOT_OK &&
               hot_run_learned_record(context, "model.json", &record) == HOT_OK && record &&
               strcmp(record, "learned \"so\"") == 0,
           "%s", hot_context_message(context));
     hot_context_free(context, record);
     CHECK(hot_run_learned_record(context, "nothing.json", &record) == HOT_ERROR_FILE && !record, "no model");
-    put("words.json", "{\"not\": \"a model\"}");
+    check_write("words.json", "{\"not\": \"a model\"}");
     CHECK(hot_run_learned_record(context, "words.json", &record) == HOT_ERROR_FORMAT && !record, "another JSON: %s",
           hot_context_message(context));
     unlink("words.json"), unlink("model.json"), unlink("data.nii");
@@ -522,22 +481,11 @@ static void test_run(hot_context *context)
 
 int main(void)
 {
-    const hot_context_options how = {.size = sizeof how,
-                                     .device = HOT_DEVICE_CPU,
-                                     .threads = 2,
-                                     .log = listen,
-                                     .allocate = counted_allocate,
-                                     .release = counted_release};
-    const hot_phantom_options p = {.size = sizeof p,
-                                   .layout = HOT_PHANTOM_MIXTURE,
-                                   .volume = {NX, NY, NZ},
-                                   .shell_b = shells,
-                                   .shells = 2,
-                                   .directions = 40,
-                                   .b0 = 3,
-                                   .radial = .3e-3,
-                                   .snr = (double[]){25},
-                                   .snr_count = 1};
+    const hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = 2, .log = listen,
+                                     .allocate = counted_allocate, .release = counted_release};
+    const hot_phantom_options p = {.size = sizeof p, .layout = HOT_PHANTOM_MIXTURE, .volume = {NX, NY, NZ},
+                                   .shell_b = shells, .shells = 2, .directions = 40, .b0 = 3, .radial = .3e-3,
+                                   .snr = (double[]){25}, .snr_count = 1};
     char folder[] = "/tmp/hotfiber-runs-XXXXXX";
     hot_context *context = NULL;
     CHECK(hot_context_create(&how, &context) == HOT_OK && mkdtemp(folder) && chdir(folder) == 0,

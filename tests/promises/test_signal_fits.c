@@ -19,27 +19,21 @@ static uint8_t found, flags;
 static hot_status fit_scheme(hot_context *context, const hot_signal_options *o, const hot_signal_scheme *scheme,
                              const float *signals)
 {
-    const hot_signal_result r = {.size = sizeof r,
-                                 .directions = direction,
-                                 .found = &found,
-                                 .flags = &flags,
-                                 .probability = probability,
-                                 .residual = &residual,
-                                 .fits = fits};
+    const hot_signal_result r = {.size = sizeof r, .directions = direction, .found = &found, .flags = &flags,
+                                 .probability = probability, .residual = &residual, .fits = fits};
     memset(fits, 0x5a, sizeof fits), memset(direction, 0x5a, sizeof direction);
     return hot_signal_fibers_f32(context, o, scheme, 1, signals, NULL, NULL, NULL, &r);
 }
 
+static hot_signal_scheme scheme_of(const double *response)
+{
+    return (hot_signal_scheme){.size = sizeof(hot_signal_scheme), .volumes = VOLUMES, .b = b, .gradients = g,
+                               .shells = 2, .shell_b = shell_b, .response = response, .lmax = LMAX};
+}
+
 static hot_status fit(hot_context *context, const hot_signal_options *o, const float *signals)
 {
-    const hot_signal_scheme scheme = {.size = sizeof scheme,
-                                      .volumes = VOLUMES,
-                                      .b = b,
-                                      .gradients = g,
-                                      .shells = 2,
-                                      .shell_b = shell_b,
-                                      .response = rows,
-                                      .lmax = LMAX};
+    const hot_signal_scheme scheme = scheme_of(rows);
     return fit_scheme(context, o, &scheme, signals);
 }
 
@@ -337,27 +331,14 @@ static void test_degrees(hot_context *context)
     signals_of(&x, signals);
     longer[0] = longer[10] = 1;
     for (int lmax = -1; lmax <= 18; lmax++) {
-        const hot_signal_scheme scheme = {.size = sizeof scheme,
-                                          .volumes = VOLUMES,
-                                          .b = b,
-                                          .gradients = g,
-                                          .shells = 1,
-                                          .shell_b = (double[]){2000},
-                                          .response = longer,
-                                          .lmax = lmax};
+        const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g,
+                                          .shells = 1, .shell_b = (double[]){2000}, .response = longer, .lmax = lmax};
         const hot_status status = fit_scheme(context, &usual, &scheme, signals);
         CHECK((status == HOT_ERROR_ARGUMENT) == !(lmax >= 2 && lmax <= 16 && lmax % 2 == 0), "lmax %d: %d", lmax,
               status);
     }
     for (int way = 0; way < 3; way++) { /* unchanged; other values above 8; another of degree 8 */
-        const hot_signal_scheme scheme = {.size = sizeof scheme,
-                                          .volumes = VOLUMES,
-                                          .b = b,
-                                          .gradients = g,
-                                          .shells = 2,
-                                          .shell_b = shell_b,
-                                          .response = other,
-                                          .lmax = LMAX};
+        const hot_signal_scheme scheme = scheme_of(other);
         memcpy(other, rows, sizeof other);
         for (int s = 0; s < 2; s++)
             for (int l = way == 1 ? 10 : 8; l <= (way == 1 ? LMAX : 8) && way; l += 2)

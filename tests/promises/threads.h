@@ -3,6 +3,8 @@
 #ifndef HOT_TESTS_THREADS_H
 #define HOT_TESTS_THREADS_H
 
+#include <pthread.h>
+
 #include <hotfiber/context.h>
 
 #include "check.h"
@@ -47,6 +49,22 @@ static inline void check_threads(const char *what, hot_status (*call)(hot_contex
     }
     free(first);
     free(other);
+}
+
+/* ask(to) in eight threads at once gives the bytes, `size` at `alone`, that it gives alone. */
+static inline void check_at_once(void *(*ask)(void *to), void *alone, size_t size)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    char *many = malloc(THREADS * size);
+    for (int t = 0; t < THREADS; t++)
+        CHECK(pthread_create(&threads[t], NULL, ask, many + t * size) == 0, "a thread");
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    ask(alone);
+    for (int t = 0; t < THREADS; t++)
+        CHECK(memcmp(many + t * size, alone, size) == 0, "thread %d has other results", t);
+    free(many);
 }
 
 /* After the last context is gone: the verdict. */

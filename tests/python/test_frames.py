@@ -7,7 +7,6 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 
 import nibabel
 import numpy as np
@@ -15,8 +14,7 @@ import scipy.io
 
 import hotfiber
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-from _dwi import check, end, rotation  # noqa: E402
+from _dwi import check, end, rotation
 
 random = np.random.default_rng(39)
 VOLUMES = 8

@@ -13,7 +13,7 @@ if not hasattr(torch.library, "custom_op"):
     print(f"skipped: PyTorch {torch.__version__}, 2.4 is needed")
     sys.exit(77)
 
-from counted import check, end
+from counted import check, end, raises
 from hotfiber import linalg
 from torch.autograd import gradcheck, gradgradcheck
 
@@ -30,15 +30,6 @@ def hermitian(*shape, dtype=torch.float64):
 def gradient(function, a):
     a = a.detach().requires_grad_()
     return torch.autograd.grad(function(a), a)[0]
-
-
-def raises(kind, word, function):
-    try:
-        function()
-    except kind as error:
-        check(word in str(error), f"'{word}' in '{error}'")
-    else:
-        check(False, f"{kind.__name__} with '{word}': nothing was raised")
 
 
 # Values and vectors.

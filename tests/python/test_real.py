@@ -1,6 +1,5 @@
 """On real data, too, arrays give what the command writes, bit by bit: of one shell and several, NRRD and NIfTI.
 HOT_TEST_LONG=1: two more of one shell."""
-import sys
 
 import nibabel
 
@@ -10,8 +9,7 @@ import hotfiber  # after cli, whose function of this name runs the command
 SETS = ["mrtrix_msmt_roi/mrtrix_msmt_roi.nrrd", "dipy_small_64D/dipy_small_64D.nhdr", "human_2shell/dwi.nii.gz"]
 if os.environ.get("HOT_TEST_LONG"):
     SETS += ["fibercup/fibercup_b1500.nhdr", "pnl_wip_dti/orig/WIP_dti_ax_601.nhdr"]
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
-import _stand_in  # noqa: E402
+import _stand_in
 DATA, _ = _stand_in.data()
 for path in SETS:
     name, path = path.split("/")[0], os.path.join(DATA, path)

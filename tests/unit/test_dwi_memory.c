@@ -96,20 +96,11 @@ static void test_create(hot_context *context)
     CHECK(strstr(hot_context_message(context), "volume 1"), "%s", hot_context_message(context));
 }
 
-static void write_file(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "wb");
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-}
-
 /* Loading `text` must fail with a message that holds both strings. */
 static void refused(hot_context *context, const char *text, const char *one, const char *two)
 {
     Nrrd *nrrd = NULL;
-    write_file("test_dwi_memory_bad.nrrd", text);
+    check_write("test_dwi_memory_bad.nrrd", text);
     CHECK(hot_nrrd_load(context, "test_dwi_memory_bad.nrrd", &nrrd) != HOT_OK && !nrrd, "accepted: %s", text);
     const char *said = hot_context_message(context);
     CHECK(strstr(said, one) && strstr(said, two) && !strchr(said, '\n'), "'%s' instead of '%s ... %s'", said, one, two);
@@ -151,9 +142,9 @@ int main(void)
     CHECK(nrrd && nrrd->dim == 2 && !memcmp(nrrd->data, values, sizeof values), "samples through gzip");
     if (nrrd)
         hot_nrrd_free(context, nrrd);
-    write_file("test_dwi_memory_07.txt", "7 8,9\n");
-    write_file("test_dwi_memory_09.txt", "-1 1e2 nan\n");
-    write_file("test_dwi_memory_bad.nrrd",
+    check_write("test_dwi_memory_07.txt", "7 8,9\n");
+    check_write("test_dwi_memory_09.txt", "-1 1e2 nan\n");
+    check_write("test_dwi_memory_bad.nrrd",
                "NRRD0004\r\ntype: float\r\nencoding: ascii\r\ndimension: 2\r\nsizes: 3 2\r\n"
                "datafile: test_dwi_memory_%02d.txt 7 9 2\r\n");
     CHECK(hot_nrrd_load(context, "test_dwi_memory_bad.nrrd", &nrrd) == HOT_OK, "%s", hot_context_message(context));

@@ -99,8 +99,7 @@ static void test_values(const char *path)
               header->data, "small data are read");
     hot_dwi_destroy(&header);
     hot_dwi_destroy(&whole);
-    free(all);
-    free(row);
+    FREE(all, row);
     hot_context_destroy(&context);
 }
 

@@ -12,13 +12,6 @@
 #include "io/common/parents.h"
 #include "io/common/volume_writer.h"
 
-static void put(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    fputs(text, file);
-    fclose(file);
-}
-
 static int locked_by_another(const char *path)
 {
     int handle = open(path, O_RDONLY);
@@ -78,7 +71,7 @@ static void test_planted(hot_context *context)
 {
     hot_output output;
     char name[64], kept[16] = "";
-    put("precious", "data");
+    check_write("precious", "data");
     snprintf(name, sizeof name, ".part-%ld-4711-planted", (long)getpid());
     CHECK(symlink("precious", name) == 0, "a link");
     foretold = 4711;
@@ -101,7 +94,7 @@ static void test_links(hot_context *context)
     char text[8] = "";
     CHECK(mkdir("far", 0700) == 0 && symlink("far/away", "way") == 0 && symlink("way", "twice") == 0, "links");
     CHECK(symlink("round", "round") == 0, "a circle");
-    put("far/away", "old");
+    check_write("far/away", "old");
     const char *names[] = {"twice", "way", "way"};
     for (int i = 0; i < 3; i++) {
         if (i == 2)
@@ -185,7 +178,7 @@ static void test_together(hot_context *context)
     const char *const names[] = {"one", "deep/er/two", "three"};
     FILE *file;
     for (int round = 0; round < 2; round++) {
-        put("one", "old");
+        check_write("one", "old");
         for (int i = 0; i < 3; i++)
             CHECK(hot_output_begin(context, names[i], all[i]) == HOT_OK &&
                       hot_output_file(context, all[i], &file) == HOT_OK && fputs("new", file) >= 0, "%s", names[i]);
@@ -209,8 +202,8 @@ int main(void)
     FILE *file;
     CHECK(mkdtemp(folder) && chdir(folder) == 0, "folder");
     CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
-    put("in", "data");
-    put("other", "data");
+    check_write("in", "data");
+    check_write("other", "data");
     CHECK(symlink("in", "soft") == 0 && link("in", "hard") == 0 && symlink("nothing", "dangling") == 0, "links");
     const char *same[] = {"in", "./in", "soft", "hard"};
     for (int i = 0; i < 4; i++)
@@ -242,7 +235,7 @@ int main(void)
     hot_output_discard(context, &output);
     CHECK(access("a", F_OK) != 0, "and gone");
     CHECK(hot_output_begin(context, "a/b/file", &output) == HOT_OK, "made again");
-    put("a/mine", "data");
+    check_write("a/mine", "data");
     hot_output_discard(context, &output);
     CHECK(access("a/b", F_OK) != 0 && access("a/mine", F_OK) == 0, "files in use stay");
     CHECK(hot_output_begin(context, "a/b/file", &output) == HOT_OK &&
@@ -266,7 +259,7 @@ int main(void)
     const char *left[] = {".part-999999999-0-other", ".part-999999998-7-other", ".part-999999999-0-another",
                           ".part-x-0-other", ".part-999999997-1-other"};
     for (int i = 0; i < 5; i++) {
-        put(left[i], "half");
+        check_write(left[i], "half");
         CHECK(i == 4 || utimensat(AT_FDCWD, left[i], old, 0) == 0, "age");
     }
     int writing = open(left[1], O_RDONLY);

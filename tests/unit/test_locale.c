@@ -45,12 +45,6 @@ static const char *in(const char *folder, const char *name)
         note(hot_context_message(context));                         \
     } while (0)
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
-}
-
 /* Everything that writes, into a folder, and what it writes read again. from: the folder of the C locale, whose files
  * are read as well. */
 static void all_files(const char *to, const char *from, const char *host_half)
@@ -166,12 +160,12 @@ static void all_files(const char *to, const char *from, const char *host_half)
         snprintf(value, sizeof value, "%ld", (long)(1e6 * hot_response_row(response, 0, NULL)[l]));
         note(value);
     }
-    write_text(in(to, "directions.txt"), "0.6 0.8 0.0\n0 0.6 0.8\n1.5e-1 0.5 1\n");
+    check_write(in(to, "directions.txt"), "0.6 0.8 0.0\n0 0.6 0.8\n1.5e-1 0.5 1\n");
     DO(hot_directions_table_load(context, in(from, "directions.txt"), &directions, &count));
     CHECK(directions && count == 3, "%zu directions", count);
 
     /* messages with numbers, names in other cases and the system's words */
-    write_text(in(to, "bad.txt"), "1.5 0,25 x\n");
+    check_write(in(to, "bad.txt"), "1.5 0,25 x\n");
     hot_response *none = NULL;
     hot_dwi *no_data = NULL;
     REFUSED(hot_response_load(context, in(from, "bad.txt"), &none));
@@ -180,7 +174,7 @@ static void all_files(const char *to, const char *from, const char *host_half)
     REFUSED(hot_dwi_load(context, in(from, "bad.txt"), NULL, NULL, &no_data));
     hot_context_fail(context, HOT_ERROR_DATA, "%.3f and %g", 1234567.25, 1e-3);
     note(hot_context_message(context));
-    write_text(in(to, "messages.txt"), lines);
+    check_write(in(to, "messages.txt"), lines);
     hot_context_free(context, directions);
     hot_response_destroy(&response);
     hot_tensor_field_destroy(&tensors);
@@ -189,8 +183,7 @@ static void all_files(const char *to, const char *from, const char *host_half)
     hot_run_fields_free(&diffusion);
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
-    free(map);
-    free(again);
+    FREE(map, again);
 }
 
 static char *content(const char *path, size_t *size)
@@ -260,8 +253,7 @@ static int compare(const char *name, const char *locale)
         CHECK(size[0] == size[1] && bytes[0] && bytes[1] && memcmp(bytes[0], bytes[1], size[0]) == 0,
               "%s: %s differs: %zu and %zu bytes", locale, next, size[0], size[1]);
         files++;
-        free(bytes[0]);
-        free(bytes[1]);
+        FREE(bytes[0], bytes[1]);
     }
     if (open)
         closedir(open);

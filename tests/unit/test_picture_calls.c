@@ -1,8 +1,8 @@
-/* What a picture of directions is drawn with, call by call: places, colours, widths and words are compared with
- * picture_calls.txt, which was read and found right. The calls of cairo are noted here on their way; letters have the
- * same size everywhere. `test_unit_picture_calls --write` writes that file anew, for what is changed on purpose. */
+/* The calls that draw a picture of directions: places, colours, widths and words are compared with picture_calls.txt,
+ * which was read and found right. The calls of cairo are noted here on their way; letters have the
+ * same size everywhere. `test_unit_picture_calls --write` writes that file anew, after a change on purpose. */
 #define _GNU_SOURCE /* RTLD_NEXT */
-#include "check.h"
+#include "same_lines.h"
 
 #include <cairo.h>
 #include <dlfcn.h>
@@ -112,63 +112,24 @@ static void draw(hot_context *context, const char *name, const size_t size[3], h
     free(background), free(peaks);
 }
 
-static void draw_all(hot_context *context)
+static void draw_all(void *context, FILE *file)
 {
+    notes = file;
     draw(context, "over an image", (const size_t[]){5, 4, 4}, HOT_SPACE_LPS, 3, 1, NULL);
     draw(context, "in no space, over amplitudes", (const size_t[]){4, 5, 3}, HOT_SPACE_UNKNOWN, 4, 0, NULL);
     draw(context, "one slice", (const size_t[]){6, 5, 1}, HOT_SPACE_RAS, 1, 0, NULL);
     draw(context, "colours", (const size_t[]){5, 4, 6}, HOT_SPACE_RAS, 2, 0, "dec");
-}
-
-/* Whether lines are the same, with numbers equal but for the last place's rounding. */
-static int same_line(const char *a, const char *b)
-{
-    while (*a && *b) {
-        char *after_a, *after_b;
-        const double x = strtod(a, &after_a), y = strtod(b, &after_b);
-        if (after_a == a || after_b == b || strchr("inIN", *a)) {
-            if (*a++ != *b++)
-                return 0;
-        } else {
-            if (!(fabs(x - y) <= 0.0101))
-                return 0;
-            a = after_a, b = after_b;
-        }
-    }
-    return *a == *b;
+    notes = NULL;
 }
 
 int main(int count, char **arguments)
 {
-    const char *path = HOT_SOURCE "/tests/unit/picture_calls.txt";
-    char got[1024], want[1024], folder[] = "/tmp/hot_calls_XXXXXX";
+    char folder[] = "/tmp/hot_calls_XXXXXX";
     hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = 1};
     hot_context *context;
     if (hot_context_create(&how, &context) != HOT_OK || !mkdtemp(folder) || chdir(folder) != 0)
         return 1;
-    if (count > 1 && strcmp(arguments[1], "--write") == 0) {
-        notes = fopen(path, "w");
-        draw_all(context);
-        fclose(notes);
-    }
-    FILE *found = notes = tmpfile(), *wanted = fopen(path, "r");
-    CHECK(found && wanted, "%s", path);
-    if (found && wanted) {
-        size_t lines = 0;
-        draw_all(context);
-        notes = NULL;
-        rewind(found);
-        while (fgets(want, sizeof want, wanted)) {
-            if (!fgets(got, sizeof got, found))
-                got[0] = '\0';
-            lines++;
-            CHECK(same_line(got, want), "line %zu is %s, not %s", lines, got, want);
-        }
-        CHECK(!fgets(got, sizeof got, found), "more than is wanted: %s", got);
-        CHECK(lines > 300, "%zu lines", lines);
-        fclose(found);
-        fclose(wanted);
-    }
+    check_lines(HOT_SOURCE "/tests/unit/picture_calls.txt", count, arguments, draw_all, context);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "nothing is left");
     hot_context_destroy(&context);
     HOT_TEST_END();

@@ -24,15 +24,6 @@ static const char *in_root(const char *name)
     return path;
 }
 
-static void put(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-}
-
 static int holds(const char *path, const char *text)
 {
     char got[256] = "";
@@ -61,13 +52,13 @@ static int fill(const hot_folder *folder, const char *text)
 {
     char name[512];
     snprintf(name, sizeof name, "%s/peaks.nrrd", folder->temporary);
-    put(name, text);
+    check_write(name, text);
     snprintf(name, sizeof name, "%s/fixels", folder->temporary);
     mkdir(name, 0777);
     snprintf(name, sizeof name, "%s/fixels/index.mif", folder->temporary);
-    put(name, text);
+    check_write(name, text);
     snprintf(name, sizeof name, "%s/report.json", folder->temporary);
-    put(name, "{\"hotfiber\": \"0.1.0\", \"files\": [\"peaks.nrrd\", \"fixels/index.mif\"]}");
+    check_write(name, "{\"hotfiber\": \"0.1.0\", \"files\": [\"peaks.nrrd\", \"fixels/index.mif\"]}");
     return 1;
 }
 
@@ -104,11 +95,11 @@ static void test_new_and_replaced(void)
     refused(out, 0, "--force");
     CHECK(write_run(in_root("out///"), 1, "second") == HOT_OK, "%s", hot_context_message(context));
     CHECK(holds(in_root("out/peaks.nrrd"), "second") && entries(out) == 3 && entries(root) == 1, "replaced as a whole");
-    put(in_root("out/notes.txt"), "mine");
+    check_write(in_root("out/notes.txt"), "mine");
     refused(out, 1, "notes.txt");
     CHECK(holds(in_root("out/notes.txt"), "mine") && holds(in_root("out/peaks.nrrd"), "second"), "nothing touched");
     remove(in_root("out/notes.txt"));
-    put(in_root("out/fixels/notes.txt"), "mine");
+    check_write(in_root("out/fixels/notes.txt"), "mine");
     refused(out, 1, "fixels/notes.txt");
     remove(in_root("out/fixels/notes.txt"));
     mkdir(in_root("out/sub"), 0777);
@@ -139,7 +130,7 @@ static void test_new_and_replaced(void)
     /* A file that appears while the run works is not lost. */
     hot_folder folder;
     CHECK(hot_folder_begin(context, out, 1, &folder) == HOT_OK, "%s", hot_context_message(context));
-    put(in_root("out/late.txt"), "mine");
+    check_write(in_root("out/late.txt"), "mine");
     CHECK(hot_folder_commit(context, &folder) == HOT_ERROR_FILE && holds(in_root("out/late.txt"), "mine"), "late file");
     CHECK(entries(root) == 1, "the new one is cleared away");
     remove(in_root("out/late.txt"));
@@ -152,17 +143,17 @@ static void test_refusals(void)
     CHECK(write_run(in_root("empty"), 0, "x") == HOT_OK && holds(in_root("empty/peaks.nrrd"), "x"),
           "an empty folder is used: %s", hot_context_message(context));
     mkdir(in_root("other"), 0777);
-    put(in_root("other/thesis.tex"), "years of work");
+    check_write(in_root("other/thesis.tex"), "years of work");
     refused(in_root("other"), 0, "--force");
     refused(in_root("other"), 1, "does not look like");
-    put(in_root("other/report.json"), "{\"title\": \"sales\"}");
+    check_write(in_root("other/report.json"), "{\"title\": \"sales\"}");
     refused(in_root("other"), 1, "does not look like");
-    put(in_root("other/report.json"), "{\"hotfiber\": \"0.1.0\", \"files\": [");
+    check_write(in_root("other/report.json"), "{\"hotfiber\": \"0.1.0\", \"files\": [");
     refused(in_root("other"), 1, "does not look like");
-    put(in_root("other/report.json"), "{\"hotfiber\": \"0.1.0\", \"files\": [\"../../x\", 7]}");
+    check_write(in_root("other/report.json"), "{\"hotfiber\": \"0.1.0\", \"files\": [\"../../x\", 7]}");
     refused(in_root("other"), 1, "thesis.tex");
     CHECK(holds(in_root("other/thesis.tex"), "years of work"), "kept");
-    put(in_root("file"), "x");
+    check_write(in_root("file"), "x");
     refused(in_root("file"), 1, "is a file");
     refused(in_root("file/parent"), 0, "Not a directory");
     hot_folder above;
@@ -193,7 +184,7 @@ static void test_inputs(void)
 {
     hot_folder folder;
     CHECK(hot_folder_begin(context, in_root("empty"), 1, &folder) == HOT_OK, "%s", hot_context_message(context));
-    put(in_root("dwi.nrrd"), "data");
+    check_write(in_root("dwi.nrrd"), "data");
     (void)!symlink("empty/peaks.nrrd", in_root("alias.nrrd"));
     CHECK(hot_folder_check_input(context, &folder, in_root("dwi.nrrd")) == HOT_OK, "beside is fine");
     CHECK(hot_folder_check_input(context, &folder, NULL) == HOT_OK, "none is fine");
@@ -201,7 +192,7 @@ static void test_inputs(void)
     CHECK(hot_folder_check_input(context, &folder, in_root("empty/peaks.nrrd")) == HOT_ERROR_FILE, "inside");
     CHECK(hot_folder_check_input(context, &folder, in_root("alias.nrrd")) == HOT_ERROR_FILE, "inside, by a link");
     CHECK(hot_folder_check_input(context, &folder, in_root("empty")) == HOT_ERROR_FILE, "the folder itself");
-    put(in_root("emptyish.nrrd"), "x");
+    check_write(in_root("emptyish.nrrd"), "x");
     CHECK(hot_folder_check_input(context, &folder, in_root("emptyish.nrrd")) == HOT_OK,
           "a longer name is another name");
     int before = entries(root);
@@ -224,7 +215,7 @@ static void test_report(void)
     CHECK(hot_report_save(context, made, "/dev/full") == HOT_ERROR_FILE, "full disk");
     CHECK(hot_report_save(context, NULL, path) == HOT_ERROR_MEMORY, "no report");
     CHECK(hot_report_load(context, in_root("none.json"), &back) == HOT_ERROR_FILE && !back, "not there");
-    put(path, "{");
+    check_write(path, "{");
     CHECK(hot_report_load(context, path, &back) == HOT_ERROR_FORMAT && !back, "not JSON");
     CHECK(hot_report_load(context, root, &back) != HOT_OK && !back, "a folder");
     cJSON_Delete(made);
@@ -247,7 +238,7 @@ static void test_abandoned(void)
         const char *path = in_root(cases[i].name);
         snprintf(inside, sizeof inside, "%s/tensors.nrrd", path);
         CHECK(mkdir(path, 0700) == 0, "%s", path);
-        put(inside, "half");
+        check_write(inside, "half");
         handles[i] = open(path, O_RDONLY | O_DIRECTORY);
         CHECK(!cases[i].locked || flock(handles[i], LOCK_EX) == 0, "lock");
         CHECK(!cases[i].old || utimensat(AT_FDCWD, path, long_ago, 0) == 0, "age");

@@ -187,8 +187,6 @@ int main(void)
     hot_run_fields_free(&all);
     hot_dwi_destroy(&shared);
     hot_context_destroy(&context);
-    free(signals);
-    free(gradients);
-    free(b);
+    FREE(signals, gradients, b);
     HOT_TEST_END();
 }

@@ -82,12 +82,7 @@ static void check_certified(hot_context *context)
                       learned.cone_growth[k] <= 1, "cones of %d fibres: %g, %g", k, learned.cone_variance[k],
                   learned.cone_growth[k]);
     }
-    free(fibers);
-    free(probability);
-    free(fits);
-    free(directions);
-    free(signals);
-    free(snr);
+    FREE(fibers, probability, fits, directions, signals, snr);
 }
 
 /* Priors reach the fits: each in its place, although all are different. */

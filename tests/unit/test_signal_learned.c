@@ -262,11 +262,7 @@ static void check_calibrated(hot_context *context)
               population.evidence_shift[2] <= population.evidence_shift[3], "scale %g, shifts %g %g %g",
           population.evidence_scale, population.evidence_shift[1], population.evidence_shift[2],
           population.evidence_shift[3]);
-    free(fibers);
-    free(probability);
-    free(directions);
-    free(signals);
-    free(snr);
+    FREE(fibers, probability, directions, signals, snr);
 }
 
 /* Voxels are simulated from the response without the bias of its own noise, because simulated noise is added again: a
@@ -364,11 +360,7 @@ static void check_fans(hot_context *context)
             CHECK(!noise || drawn[i] == 0 || single[1] > single[0] + ones / 20, "fans of %g: %zu of %zu single fibres, "
                   "without fans %zu", drawn[i], single[1], ones, single[0]);
         }
-    free(found);
-    free(fibers);
-    free(directions);
-    free(signals);
-    free(snr);
+    FREE(found, fibers, directions, signals, snr);
 }
 
 /* How much fibres differ in width, and the isotropic parts in size, is learned from voxels drawn with it: from few of
@@ -402,8 +394,7 @@ static void check_alike(hot_context *context)
         CHECK(learned.isotropic[1] > part[i][0] * 0.5 && learned.isotropic[1] < part[i][1], "parts of +- %g: %g",
               part[i][0], learned.isotropic[1]);
     }
-    free(directions);
-    free(signals);
+    FREE(directions, signals);
 }
 
 static void check_refused(hot_context *context)

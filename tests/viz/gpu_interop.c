@@ -3,19 +3,12 @@
  *
  *   test_viz_interop [GLYPHS]     with a number: also prints the time to the first picture of this number of glyphs */
 #include <cuda_runtime_api.h>
-#include <time.h>
 
+#include "common/timing.h"
 #include "check.h"
 #include "bench/viz/view_bench.h"
 
 enum { SIDE = 500 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* The same scene with its tensors on the card; the caller frees *there. */
 static hot_scene *device_scene(hot_context *context, const hot_scene *from, float **there)
@@ -122,16 +115,16 @@ static void time_first(hot_context *context, hot_renderer *renderer, size_t glyp
             hot_scene *scene = NULL;
             hot_scene_parts parts = {.grid = host->grid, .order = 6};
             *(on_card ? &parts.device_tensors : &parts.tensors) = on_card ? there : tensors;
-            const double start = now();
+            const double start = seconds_now();
             hot_status status = hot_scene_create(context, &parts, &scene);
-            const double measured = now();
+            const double measured = seconds_now();
             if (status == HOT_OK)
                 status = hot_renderer_draw(renderer, scene, &state, SIDE, SIDE, NULL);
             cudaDeviceSynchronize();
             if (round)
                 printf("%zu glyphs of order 6, tensors %s: measured %.1f ms, first picture %.1f ms later%s\n", glyphs,
-                       on_card ? "on the card" : "in host memory", 1000 * (measured - start), 1000 * (now() - measured),
-                       status == HOT_OK ? "" : " FAILED");
+                       on_card ? "on the card" : "in host memory", 1000 * (measured - start),
+                       1000 * (seconds_now() - measured), status == HOT_OK ? "" : " FAILED");
             hot_scene_destroy(&scene);
         }
     hot_scene_destroy(&host);

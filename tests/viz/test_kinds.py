@@ -7,19 +7,13 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 import zipfile
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "cli"))
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "viz"))
-from cli import *  # noqa: E402
-from screen import power, write_nrrd  # noqa: E402
+from cli import *
+from screen import power, write_nrrd
 
 import nibabel
 
-shutil.rmtree("work", ignore_errors=True)
-os.makedirs("work")
-os.chdir("work")
 SIZE = (7, 6, 5)
 VECTORS, ORIGIN = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], (-6, -5, -4)
 AFFINE = np.array([[2, 0, 0, -6], [0, 2, 0, -5], [0, 0, 2, -4], [0, 0, 0, 1.]])

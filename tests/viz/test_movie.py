@@ -4,17 +4,11 @@ import io
 import os
 import shutil
 import struct
-import sys
 import zlib
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "cli"))
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "viz"))
-from cli import *  # noqa: E402
-from screen import write_nrrd  # noqa: E402
+from cli import *
+from screen import write_nrrd
 
-shutil.rmtree("work", ignore_errors=True)
-os.makedirs("work")
-os.chdir("work")
 SIZE = (9, 8, 7)
 VECTORS, ORIGIN = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], (-8, -7, -6)
 i, j, k = np.indices(SIZE)

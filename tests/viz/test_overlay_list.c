@@ -1,7 +1,7 @@
 /* What the overlay draws, item by item: every place, colour and word of six pictures is compared with
  * overlay_list.txt, which was read and found right. The font is made here, so that the system's does not matter.
  * `test_viz_overlay_list --write` writes that file anew, for what is changed on purpose. */
-#include "check.h"
+#include "same_lines.h"
 #include "overlay/overlay.h"
 #include "overlay/overlay_parts.h"
 #include "scene/pick.h"
@@ -123,7 +123,7 @@ static void put_picture(FILE *file, stage *on, const char *name, int width, int 
     put_items(file, on);
 }
 
-static void put_all(hot_context *context, FILE *file)
+static void put_all(void *context, FILE *file)
 {
     static stage on;
     set_stage(context, HOT_SPACE_LPS, &on);
@@ -154,55 +154,12 @@ static void put_all(hot_context *context, FILE *file)
     hot_scene_destroy(&on.scene);
 }
 
-/* Whether lines are the same, with numbers equal to a unit of their last place. */
-static int same_line(const char *a, const char *b)
-{
-    while (*a && *b) {
-        char *after_a, *after_b;
-        const double x = strtod(a, &after_a), y = strtod(b, &after_b);
-        if (after_a == a || after_b == b || strchr("inIN", *a)) {
-            if (*a++ != *b++)
-                return 0;
-        } else {
-            if (!(fabs(x - y) <= 0.0101))
-                return 0;
-            a = after_a, b = after_b;
-        }
-    }
-    return *a == *b;
-}
-
 int main(int count, char **arguments)
 {
-    const char *path = HOT_SOURCE "/tests/viz/overlay_list.txt";
-    char got[1024], want[1024], picture[1024] = "";
     hot_context *context;
     if (hot_context_create(NULL, &context) != HOT_OK)
         return 1;
-    if (count > 1 && strcmp(arguments[1], "--write") == 0) {
-        FILE *file = fopen(path, "w");
-        put_all(context, file);
-        fclose(file);
-    }
-    FILE *found = tmpfile(), *wanted = fopen(path, "r");
-    CHECK(found && wanted, "%s", path);
-    if (found && wanted) {
-        put_all(context, found);
-        rewind(found);
-        size_t lines = 0;
-        while (fgets(want, sizeof want, wanted)) {
-            if (strncmp(want, "====", 4) == 0)
-                strcpy(picture, want);
-            if (!fgets(got, sizeof got, found))
-                got[0] = '\0';
-            CHECK(same_line(got, want), "%s: line %zu is %s, not %s", picture, lines, got, want);
-            lines++;
-        }
-        CHECK(!fgets(got, sizeof got, found), "more than is wanted: %s", got);
-        CHECK(lines > 300, "%zu lines", lines);
-        fclose(found);
-        fclose(wanted);
-    }
+    check_lines(HOT_SOURCE "/tests/viz/overlay_list.txt", count, arguments, put_all, context);
     hot_context_destroy(&context);
     HOT_TEST_END();
 }

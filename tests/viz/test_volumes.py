@@ -2,11 +2,9 @@
 import os
 import shutil
 import struct
-import sys
 import zlib
 
-sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "cli"))
-from cli import *  # noqa: E402
+from cli import *
 
 import nibabel
 

@@ -1,5 +1,7 @@
 #include "glyph.h"
 #include "common/entry.h"
+#include "common/flow.h"
+#include "common/free.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -162,8 +164,7 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
 
 void hot_sphere_free(hot_context *context, hot_sphere *sphere)
 {
-    hot_context_free(context, sphere->vertex);
-    hot_context_free(context, sphere->triangle);
+    HOT_FREE(context, sphere->vertex, sphere->triangle);
     memset(sphere, 0, sizeof *sphere);
 }
 
@@ -328,9 +329,7 @@ hot_status hot_glyph_scan_make(hot_context *context, int order, hot_glyph_scan *
 hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius)
 {
     hot_glyph_scan scan;
-    hot_status status = hot_glyph_scan_make(context, order, &scan);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_glyph_scan_make(context, order, &scan));
     const int threads = hot_context_threads(context);
 #pragma omp parallel for schedule(static) num_threads(hot_team(threads))
     for (size_t voxel = 0; voxel < voxels; voxel++)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "scene/color.h"
 
 static const float RIM_ALPHA = 0.7f;
@@ -31,8 +32,7 @@ void hot_draw_list_clear(hot_draw_list *list)
 
 void hot_draw_list_free(hot_draw_list *list)
 {
-    hot_context_free(list->context, list->items);
-    hot_context_free(list->context, list->characters);
+    HOT_FREE(list->context, list->items, list->characters);
     memset(list, 0, sizeof *list);
 }
 

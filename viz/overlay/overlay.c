@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
+#include "common/free.h"
 #include "overlay_parts.h"
 #include "scene/pick.h"
 
@@ -44,16 +46,12 @@ static void free_values(hot_overlay *overlay)
 
 void hot_overlay_destroy(hot_overlay **overlay)
 {
-    hot_overlay *gone = overlay ? *overlay : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_overlay, overlay);
     free_values(gone);
     if (gone->text)
         hot_draw_list_free(&gone->list);
     hot_text_destroy(gone->context, &gone->text);
-    hot_context_free(gone->context, gone->vertices);
-    hot_context_free(gone->context, gone);
-    *overlay = NULL;
+    HOT_FREE(gone->context, gone->vertices, gone);
 }
 
 int hot_overlay_set_message(hot_overlay *overlay, const char *message)
@@ -70,9 +68,7 @@ static hot_status ensure_text(hot_overlay *overlay, double scale)
     if (overlay->text && overlay->text->scale == scale)
         return HOT_OK;
     hot_text *made;
-    hot_status status = hot_text_create(overlay->context, scale, &made);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_text_create(overlay->context, scale, &made));
     if (overlay->text)
         hot_draw_list_free(&overlay->list);
     hot_text_destroy(overlay->context, &overlay->text);
@@ -167,17 +163,11 @@ hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const
         *mesh = &overlay->mesh; /* no text: works without a font */
         return HOT_OK;
     }
-    hot_status status = ensure_text(overlay, state->pixel_ratio);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(ensure_text(overlay, state->pixel_ratio));
     hot_draw_list_clear(&overlay->list);
-    status = fill(overlay, scene, state, width, height);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(fill(overlay, scene, state, width, height));
     hot_context_free(overlay->context, overlay->vertices);
-    status = hot_draw_list_mesh(&overlay->list, &overlay->vertices, &overlay->mesh.count);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_draw_list_mesh(&overlay->list, &overlay->vertices, &overlay->mesh.count));
     overlay->mesh.vertices = overlay->vertices;
     overlay->mesh.atlas = overlay->text->pixels;
     overlay->mesh.atlas_width = overlay->text->width;

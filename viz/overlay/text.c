@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/free.h"
+
 enum { REPLACEMENT = 0xfffd, MAX_ATLAS_WIDTH = 8192 /* twice as high; supported by all current drivers */ };
 
 /* Family, weight and height (desktop units) of each style. fontconfig substitutes missing families. */
@@ -284,8 +286,7 @@ void hot_text_destroy(hot_context *context, hot_text **text)
         return;
     for (int s = 0; s < HOT_TEXT_STYLES; s++)
         hot_context_free(context, (*text)->faces[s].glyphs);
-    hot_context_free(context, (*text)->pixels);
-    hot_context_free(context, *text);
+    HOT_FREE(context, (*text)->pixels, *text);
     *text = NULL;
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/flow.h"
+#include "common/free.h"
 #include "glyph/parallel_for.h"
 #include "scene/glyph_size.h"
 #include "raster_parts.h"
@@ -35,8 +37,7 @@ struct hot_raster {
 
 static void free_level(hot_context *context, raster_level *level)
 {
-    hot_context_free(context, level->memory);
-    hot_context_free(context, level->corner[0]);
+    HOT_FREE(context, level->memory, level->corner[0]);
     memset(level, 0, sizeof *level);
 }
 
@@ -119,17 +120,10 @@ void hot_raster_set_variant(hot_raster *raster, raster_glyph *glyph) { raster->g
 
 void hot_raster_destroy(hot_raster **raster)
 {
-    hot_raster *gone = raster ? *raster : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_raster, raster);
     for (int l = 0; l < HOT_SPHERES; l++)
         free_level(gone->context, &gone->level[l]);
-    hot_context_free(gone->context, gone->first);
-    hot_context_free(gone->context, gone->entries);
-    hot_context_free(gone->context, gone->sorted);
-    hot_context_free(gone->context, gone->scratch);
-    hot_context_free(gone->context, gone);
-    *raster = NULL;
+    HOT_FREE(gone->context, gone->first, gone->entries, gone->sorted, gone->scratch, gone);
 }
 
 /* Makes an array at least this large; its contents are lost. */
@@ -277,10 +271,8 @@ static hot_status sort_by_depth(hot_raster *raster)
     enum { BINS = 4096 };
     const size_t count = raster->job.list->first[HOT_SPHERES];
     size_t begin[BINS + 1] = {0};
-    hot_status status = reserve(raster->context, (void **)&raster->sorted, &raster->sorted_capacity, count,
-                                  sizeof *raster->sorted);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(reserve(raster->context, (void **)&raster->sorted, &raster->sorted_capacity, count,
+                    sizeof *raster->sorted));
     for (size_t g = 0; g < count; g++)
         begin[depth_bin(raster, g, BINS) + 1]++;
     for (int b = 0; b < BINS; b++)

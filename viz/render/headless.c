@@ -6,6 +6,8 @@
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
+#include "common/free.h"
+
 struct hot_headless {
     hot_context *context;
     EGLDisplay display;
@@ -216,9 +218,7 @@ void hot_headless_resolve(hot_headless *headless)
 
 void hot_headless_destroy(hot_headless **headless)
 {
-    hot_headless *gone = headless ? *headless : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_headless, headless);
     free_buffers(gone);
     if (gone->display != EGL_NO_DISPLAY)
         eglMakeCurrent(gone->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
@@ -228,5 +228,4 @@ void hot_headless_destroy(hot_headless **headless)
         eglDestroyContext(gone->display, gone->gl);
     /* the display is not terminated: it belongs to the process, and a host program may draw on it */
     hot_context_free(gone->context, gone);
-    *headless = NULL;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "headless.h"
 #include "io/common/output.h"
 #include "io/picture/plane.h"
@@ -80,16 +81,11 @@ hot_status hot_pictures_create_here(hot_context *context, int width, int height,
 
 void hot_pictures_destroy(hot_pictures **pictures)
 {
-    hot_pictures *gone = pictures ? *pictures : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_pictures, pictures);
     hot_overlay_destroy(&gone->overlay);
     hot_renderer_destroy(&gone->renderer);
     hot_headless_destroy(&gone->headless);
-    hot_context_free(gone->context, gone->rgb);
-    hot_context_free(gone->context, gone->piece);
-    hot_context_free(gone->context, gone);
-    *pictures = NULL;
+    HOT_FREE(gone->context, gone->rgb, gone->piece, gone);
 }
 
 hot_renderer *hot_pictures_renderer(hot_pictures *pictures) { return pictures->renderer; }

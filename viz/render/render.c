@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "render_parts.h"
 
 struct hot_renderer {
@@ -50,14 +51,11 @@ hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
 
 void hot_renderer_destroy(hot_renderer **renderer)
 {
-    hot_renderer *gone = renderer ? *renderer : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_renderer, renderer);
     hot_glyphs_free(gone->context, &gone->glyphs);
     hot_image_free(&gone->image);
     hot_overlay_renderer_free(&gone->overlay);
     hot_context_free(gone->context, gone);
-    *renderer = NULL;
 }
 
 void hot_renderer_invalidate(hot_renderer *renderer)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "scene/glyph_size.h"
 #include "render_parts.h"
 
@@ -47,8 +48,7 @@ static hot_status make_mesh(hot_context *context, int parts, hot_glyph_mesh *mes
     glBindVertexArray(0);
     status = hot_gl_check(context, "spheres");
 cleanup:
-    hot_context_free(context, vertices);
-    hot_context_free(context, indices);
+    HOT_FREE(context, vertices, indices);
     hot_sphere_free(context, &sphere);
     return status;
 }

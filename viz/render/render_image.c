@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "scene/glyph_size.h"
 #include "render_parts.h"
 
@@ -290,9 +291,7 @@ static hot_status draw_slot(hot_context *context, hot_image_renderer *image, con
     const int paper = state->transparent || state->canvas[0] + state->canvas[1] + state->canvas[2] > 1.5;
     const int hollow = !style.layer && (viewport->space || paper);
     GLuint program;
-    const hot_status status = find_program(context, image, &style, hollow, &program);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(find_program(context, image, &style, hollow, &program));
     column_major(volume->own_grid ? volume->from_ras : scene->from_ras, matrix);
     glUseProgram(program);
     glActiveTexture(GL_TEXTURE0);

@@ -2,14 +2,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "render_parts.h"
 
 static hot_status prepare(hot_context *context, hot_overlay_renderer *overlay)
 {
-    hot_status status = hot_program_create(context, "overlay", "", hot_shader_overlay_vert, "", hot_shader_overlay_frag,
-                                           &overlay->program);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_program_create(context, "overlay", "", hot_shader_overlay_vert, "", hot_shader_overlay_frag,
+                               &overlay->program));
     glGenVertexArrays(1, &overlay->array);
     glGenBuffers(1, &overlay->vertices);
     glGenTextures(1, &overlay->atlas);
@@ -29,9 +28,7 @@ hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay,
 {
     if (mesh->count == 0)
         return HOT_OK;
-    hot_status status = overlay->program ? HOT_OK : prepare(context, overlay);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(overlay->program ? HOT_OK : prepare(context, overlay));
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, overlay->atlas);
     if (!overlay->has_atlas || overlay->atlas_version != mesh->atlas_version) {

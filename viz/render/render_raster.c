@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "render_parts.h"
 
 static hot_status make_program(hot_context *context, hot_raster_renderer *raster, int samples, int depths)
@@ -38,8 +39,7 @@ static hot_status reserve(hot_context *context, hot_raster_renderer *raster, int
 {
     const size_t texels = (size_t)width * (size_t)height;
     if (texels > raster->capacity) {
-        hot_context_free(context, raster->pixels);
-        hot_context_free(context, raster->deep);
+        HOT_FREE(context, raster->pixels, raster->deep);
         raster->capacity = 0;
         raster->pixels = hot_context_alloc(context, texels, sizeof *raster->pixels);
         raster->deep = hot_context_alloc(context, texels, sizeof *raster->deep);
@@ -111,7 +111,6 @@ void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster)
     glDeleteTextures(1, &raster->color);
     glDeleteTextures(1, &raster->depth);
     glDeleteVertexArrays(1, &raster->empty_array);
-    hot_context_free(context, raster->pixels);
-    hot_context_free(context, raster->deep);
+    HOT_FREE(context, raster->pixels, raster->deep);
     memset(raster, 0, sizeof *raster);
 }

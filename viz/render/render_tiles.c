@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/free.h"
 #include "scene/glyph_size.h"
 #include "render_parts.h"
 
@@ -117,8 +118,7 @@ static hot_status make_level(hot_context *context, hot_tile_renderer *tiles, int
         tiles->level[l].triangles = (int)half.triangles;
     }
 cleanup:
-    hot_context_free(context, vertices);
-    hot_context_free(context, corners);
+    HOT_FREE(context, vertices, corners);
     hot_sphere_free(context, &half);
     hot_sphere_free(context, &sphere);
     return status;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/free.h"
+
 /* An image of the folder, with all its values. */
 typedef struct part {
     char path[4096];
@@ -140,9 +142,6 @@ hot_status hot_fixels_load(hot_context *context, const char *path, hot_fiber_fie
         fill(&index, &directions, &lengths, most, peaks);
         status = hot_fiber_field_create(context, &index.grid, (int)most, peaks, fibers);
     }
-    hot_context_free(context, peaks);
-    hot_context_free(context, index.values);
-    hot_context_free(context, directions.values);
-    hot_context_free(context, lengths.values);
+    HOT_FREE(context, peaks, index.values, directions.values, lengths.values);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/entry.h"
+#include "common/free.h"
 #include "color.h"
 #include "glyph_size.h"
 #include "glyph/ellipsoid.h"
@@ -156,9 +157,7 @@ hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, cons
 
 void hot_surface_free(hot_context *context, hot_surface_set *set)
 {
-    hot_context_free(context, set->voxel);
-    hot_context_free(context, set->values);
-    hot_context_free(context, set->step);
+    HOT_FREE(context, set->voxel, set->values, set->step);
     memset(set, 0, sizeof *set);
 }
 

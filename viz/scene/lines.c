@@ -3,13 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/compare.h"
 #include "color.h"
-
-static int ascending(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
 
 hot_status hot_lines_measure(hot_context *context, hot_lines *lines)
 {
@@ -20,7 +15,7 @@ hot_status hot_lines_measure(hot_context *context, hot_lines *lines)
     for (size_t n = 0; n < lines->count; n++) /* once for each voxel: where a line is the longest */
         if (lines->line[n].largest > 0 && (n == 0 || lines->line[n].largest != lines->line[n - 1].largest))
             sample[taken++] = lines->line[n].largest;
-    qsort(sample, taken, sizeof *sample, ascending);
+    qsort(sample, taken, sizeof *sample, hot_ascending_f32);
     lines->typical = taken ? (double)sample[(size_t)(0.75 * (double)(taken - 1))] : 1;
     hot_context_free(context, sample);
     return HOT_OK;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
+#include "common/free.h"
 #include "glyph/glyph.h"
 #include "glyph_size.h"
 #include "scene_open.h"
@@ -60,20 +62,13 @@ hot_status hot_live_create(hot_context *context, const hot_grid *grid, const uin
 
 void hot_live_destroy(hot_live **live)
 {
-    hot_live *gone = live ? *live : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_live, live);
     hot_context *context = gone->context;
-    for (int k = 0; k < HOT_LIVE_KINDS; k++) {
-        hot_context_free(context, gone->arrays[k].in);
-        hot_context_free(context, gone->arrays[k].shown);
-        hot_context_free(context, gone->arrays[k].counts);
-        hot_context_free(context, gone->arrays[k].radius);
-    }
+    for (int k = 0; k < HOT_LIVE_KINDS; k++)
+        HOT_FREE(context, gone->arrays[k].in, gone->arrays[k].shown, gone->arrays[k].counts, gone->arrays[k].radius);
     hot_context_free(context, gone->mask);
     pthread_mutex_destroy(&gone->lock);
     hot_context_free(context, gone);
-    *live = NULL;
 }
 
 hot_status hot_live_add(hot_live *live, hot_live_kind kind, int number, const char *name)
@@ -96,8 +91,7 @@ hot_status hot_live_add(hot_live *live, hot_live_kind kind, int number, const ch
     if (kind == HOT_LIVE_TENSORS && made.shown)
         made.radius = hot_context_calloc(context, voxels, sizeof *made.radius);
     if (!made.shown || (kind != HOT_LIVE_IMAGE && !made.counts && !made.radius)) {
-        hot_context_free(context, made.shown);
-        hot_context_free(context, made.in);
+        HOT_FREE(context, made.shown, made.in);
         return HOT_ERROR_MEMORY;
     }
     pthread_mutex_lock(&live->lock);
@@ -223,9 +217,7 @@ static hot_status fit_state(hot_live *live, hot_context *context, const hot_scen
     } else if (strcmp(state->background, "auto") == 0 && hot_scene_volume(scene, live->background)) {
         memcpy(state->background, live->background, sizeof live->background);
     }
-    const hot_status status = hot_scene_fit_state(context, old ? old : scene, scene, state);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_scene_fit_state(context, old ? old : scene, scene, state));
     if (!old)
         memcpy(live->followed, state->voxel, sizeof live->followed);
     follow(live, scene, slice, state);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "pick.h"
 
 enum { MAX_PAIRS = 96, PAIR = 6 /* lambda, x y z, residual, kind */, MAX_UNIQUE = 45, MAX_FIBERS = 16 };
@@ -146,10 +147,8 @@ static hot_status append_eigenpairs(writer *out, const hot_scene *scene, const d
     double pairs[MAX_PAIRS * PAIR];
     int32_t found = 0;
     const hot_sshopm_options options = {.size = sizeof options, .seek = HOT_ALL_PAIRS};
-    hot_status status = hot_eigenpairs_f64(scene->context, &options, scene->order, 3, 1, tensor,
-                                           hot_symtensor_count(scene->order, 3), 0, NULL, MAX_PAIRS, pairs, &found);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_eigenpairs_f64(scene->context, &options, scene->order, 3, 1, tensor,
+                               hot_symtensor_count(scene->order, 3), 0, NULL, MAX_PAIRS, pairs, &found));
     int count = found < MAX_PAIRS ? found : MAX_PAIRS;
     append(out, "\n%d eigenpair%s: value, vector in RAS\n", (int)found, found == 1 ? "" : "s");
     for (int p = 0; p < count; p++) {
@@ -169,9 +168,7 @@ static hot_status append_coefficients(writer *out, const hot_scene *scene, const
     static const char *const spaces[] = {"the file's axes", "RAS axes", "LAS axes", "LPS axes"};
     int exponents[MAX_UNIQUE * 3];
     const size_t unique = hot_symtensor_count(scene->order, 3);
-    hot_status status = hot_symtensor_exponents(scene->order, 3, exponents);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_symtensor_exponents(scene->order, 3, exponents));
     append(out, "\ntensor of order %d, %s\n", scene->order, spaces[scene->grid.space]);
     for (size_t i = 0; i < unique; i++) {
         char name[17];

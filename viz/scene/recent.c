@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/free.h"
 #include "io/common/file_open.h"
 #include "io/common/paths.h"
 #include "scene_images.h"
@@ -55,8 +56,7 @@ void hot_recent_load(hot_context *context, hot_recent *recent)
         if (entry)
             recent->entry[recent->count++] = entry;
     }
-    hot_context_free(context, text);
-    hot_context_free(context, path);
+    HOT_FREE(context, text, path);
 }
 
 /* The scene's files as an entry; NULL = none. */
@@ -100,8 +100,7 @@ static void write_list(hot_context *context, const hot_recent *recent)
     const int failed = file && ferror(file);
     if (handle >= 0 && (!file || fclose(file) != 0 || failed || rename(made, path) != 0))
         unlink(made);
-    hot_context_free(context, made);
-    hot_context_free(context, path);
+    HOT_FREE(context, made, path);
 }
 
 void hot_recent_add(hot_context *context, const hot_scene *scene, hot_recent *recent)

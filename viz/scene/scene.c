@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/compare.h"
+#include "common/flow.h"
+#include "common/free.h"
 #include "glyph/glyph.h"
 #include "lines.h"
 
@@ -273,12 +276,6 @@ int hot_scene_has_surface(const hot_scene *scene, const hot_view_state *state, s
            (state->surfaces == HOT_SURFACES_ALL || !scene->max_fibers || hot_scene_fibers(scene, voxel) > 0);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether a voxel counts for the typical size of glyphs: those drawn by default. */
 static int is_shown(const hot_scene *scene, size_t voxel)
 {
@@ -310,7 +307,7 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
             if (isfinite(values[c]) && values[c] != 0)
                 sample[taken++] = values[c];
     }
-    qsort(sample, taken, sizeof *sample, ascending);
+    qsort(sample, taken, sizeof *sample, hot_ascending_f32);
     result[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
     result[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
     hot_context_free(scene->context, sample);
@@ -320,9 +317,7 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
 hot_status hot_scene_find_window(hot_scene *scene, hot_view_volume *volume)
 {
     double window[2];
-    hot_status status = percentiles(scene, volume, 0, 0.02, 0.98, window);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(percentiles(scene, volume, 0, 0.02, 0.98, window));
     volume->window[0] = fmin(window[0], 0); /* zero is black */
     volume->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
     if (!(volume->window[0] < volume->window[1]))
@@ -479,11 +474,8 @@ hot_status hot_scene_add_image(hot_scene *scene, const char *name, int component
 static hot_status device_radii(hot_context *context, hot_scene *scene)
 {
     hot_glyph_scan scan;
-    hot_status status = hot_interop_load(context, &scene->interop);
-    if (status == HOT_OK)
-        status = hot_glyph_scan_make(context, scene->order, &scan);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_interop_load(context, &scene->interop));
+    HOT_TRY(hot_glyph_scan_make(context, scene->order, &scan));
     const int error = scene->interop->radii(&scan, scene->voxels, scene->device_tensors, scene->radius);
     return hot_interop_status(context, scene->interop, error, "measuring tensors");
 }
@@ -574,9 +566,7 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
 
 void hot_scene_destroy(hot_scene **scene)
 {
-    hot_scene *gone = scene ? *scene : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_scene, scene);
     hot_context *context = gone->context;
     for (int v = 0; v < gone->volumes; v++)
         hot_context_free(context, gone->volume[v].owned);
@@ -588,13 +578,11 @@ void hot_scene_destroy(hot_scene **scene)
     if (gone->release)
         gone->release(gone);
     hot_context_free(context, gone);
-    *scene = NULL;
 }
 
 void hot_scene_drop_source(hot_scene *scene)
 {
     hot_scene_source *gone = &scene->source[--scene->sources];
     hot_scene_destroy(&gone->set);
-    hot_context_free(scene->context, gone->lines ? gone->lines->line : NULL);
-    hot_context_free(scene->context, gone->lines);
+    HOT_FREE(scene->context, gone->lines ? gone->lines->line : NULL, gone->lines);
 }

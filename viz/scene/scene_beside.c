@@ -4,6 +4,7 @@
 
 #include <hotfiber/symtensor.h>
 
+#include "common/free.h"
 #include "scene_images.h"
 
 /* Rows of `from`, one per voxel of its grid, at the nearest voxels of `scene`; 0 outside. Returns how many voxels are
@@ -63,8 +64,7 @@ static hot_status move_fibers(const hot_scene *scene, const hot_scene *from, con
         certainty = copy_rows(scene, from, max_fibers, from->certainty, inside, apart);
         status = certainty ? hot_fiber_field_set_certainty(scene->context, *fibers, certainty) : HOT_ERROR_MEMORY;
     }
-    hot_context_free(scene->context, values);
-    hot_context_free(scene->context, certainty);
+    HOT_FREE(scene->context, values, certainty);
     return status;
 }
 

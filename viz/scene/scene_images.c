@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/free.h"
 #include "io/common/paths.h"
 #include "io/common/report.h"
 
@@ -283,8 +284,7 @@ hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
         status = hot_scene_add_volume(scene, "b0", 1, given, 1);
     }
 cleanup:
-    hot_context_free(context, values);
-    hot_context_free(context, path);
+    HOT_FREE(context, values, path);
     hot_dwi_destroy(&dwi);
     return status;
 }
@@ -318,7 +318,6 @@ hot_status hot_scene_add_tissues(hot_scene *scene)
         status = hot_scene_add_volume(scene, "tissues", TISSUES, colors, 1);
     if (colors && status == HOT_OK)
         scene->volume[scene->volumes - 1].reversed = 1;
-    hot_context_free(context, amounts);
-    hot_context_free(context, path);
+    HOT_FREE(context, amounts, path);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/flow.h"
 #include "io/common/fiber_archive.h"
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
@@ -117,11 +118,8 @@ static hot_status load_image(hot_scene *scene, const char *path, int components,
 {
     hot_loaded_image image = {.values = NULL};
     const int automatic = scene->automatic;
-    hot_status status = hot_loaded_image_read(scene->context, path, components, scene->image_order, &image);
-    if (status == HOT_OK)
-        status = hot_scene_add_loaded(scene, path, &image);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_loaded_image_read(scene->context, path, components, scene->image_order, &image));
+    HOT_TRY(hot_scene_add_loaded(scene, path, &image));
     hot_view_volume *volume = &scene->volume[scene->volumes - 1];
     scene->automatic = automatic; /* a layer is no background */
     volume->labels = holds_labels(volume, volume->own_grid ? volume->size : scene->grid.size);

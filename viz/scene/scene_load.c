@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/flow.h"
 #include "io/common/fiber_archive.h"
 #include "io/common/paths.h"
 #include "io/common/tracks.h"
@@ -361,9 +362,7 @@ static hot_status make_track_grid(hot_context *context, const char *path, const 
     enum { MAX_SIDE = 256 };
     hot_tracks tracks;
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, mm = 1;
-    hot_status status = hot_tracks_load(context, path, &tracks);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_tracks_load(context, path, &tracks));
     for (size_t p = 0; p < 3 * tracks.points; p++) {
         low[p % 3] = fmin(low[p % 3], (double)tracks.point[p / 3][p % 3]);
         high[p % 3] = fmax(high[p % 3], (double)tracks.point[p / 3][p % 3]);

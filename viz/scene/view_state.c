@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "camera.h"
 #include "glyph/glyph.h"
 #include "scene.h"
@@ -422,11 +423,8 @@ static hot_status check_volume(hot_context *context, const hot_scene *scene, con
 hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, hot_view_state *state)
 {
     int axis[3];
-    hot_status status = check_volume(context, scene, "background", state->background);
-    if (status == HOT_OK)
-        status = check_volume(context, scene, "color_by", state->color_by);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(check_volume(context, scene, "background", state->background));
+    HOT_TRY(check_volume(context, scene, "color_by", state->color_by));
     hot_scene_plane_axes(scene, axis);
     for (int d = 0; d < 3; d++)
         if (state->voxel[d] < 0)

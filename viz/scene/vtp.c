@@ -1,4 +1,5 @@
 #include "vtp.h"
+#include "common/free.h"
 #include "io/common/file_open.h"
 
 #include <errno.h>
@@ -296,7 +297,6 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
     }
     status = hot_fiber_field_create(context, &grid, (int)rows, peaks, fibers);
 cleanup:
-    hot_context_free(context, peaks);
-    hot_context_free(context, vtp.bytes);
+    HOT_FREE(context, peaks, vtp.bytes);
     return status;
 }

@@ -3,12 +3,14 @@
 
 #include "common/arguments.h"
 #include "common/entry.h"
+#include "common/free.h"
 #include "common/options.h"
+#include "common/thread_start.h"
+#include "common/timing.h"
 
 #ifdef HOT_HAVE_GLFW
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,17 +85,6 @@ static void *run_window(void *user)
     return NULL;
 }
 
-/* The caller's signals go to its own threads. */
-static int start_thread(hot_view *view)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    view->has_thread = pthread_create(&view->thread, NULL, run_window, view) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return view->has_thread;
-}
-
 static hot_status fill(hot_view *view, const hot_view_fields *fields)
 {
     const hot_grid *grid = fields->tensors ? hot_tensor_field_grid(fields->tensors)
@@ -123,7 +114,7 @@ static hot_status start(hot_view *view)
 {
     if (view->in_poll) {
         make_window(view, &view->window);
-    } else if (!start_thread(view)) {
+    } else if (!(view->has_thread = hot_thread_start(&view->thread, run_window, view))) {
         return hot_context_fail(view->caller, HOT_ERROR_DEVICE, "the system starts no thread for the window");
     }
     pthread_mutex_lock(&view->lock); /* a window that failed notes its end, too */
@@ -139,8 +130,7 @@ hot_status hot_view_open(hot_context *context, const hot_view_fields *fields, co
                          hot_view **view)
 {
     HOT_ENTRY(context);
-    if (view)
-        *view = NULL;
+    HOT_CLEAR(view);
     HOT_NEED(context, fields, view);
     hot_view_fields shown = HOT_VIEW_FIELDS_INIT;
     hot_view_options own = HOT_VIEW_OPTIONS_INIT;
@@ -209,13 +199,6 @@ hot_status hot_view_update(hot_context *context, hot_view *view, const hot_view_
     return HOT_OK;
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Waits up to `seconds` for the thread to close the window. */
 static void wait_closed(hot_view *view, double seconds)
 {
@@ -250,15 +233,15 @@ hot_status hot_view_poll(hot_context *context, hot_view *view, double seconds, i
     if (!view)
         return HOT_OK;
     hot_status status = HOT_OK;
-    const double end = seconds < 0 ? HUGE_VAL : now() + seconds;
+    const double end = seconds < 0 ? HUGE_VAL : seconds_now() + seconds;
     while (status == HOT_OK && !atomic_load(&view->is_closed)) {
-        const double wait = fmax(0, fmin(end - now(), hot_window_wait));
+        const double wait = fmax(0, fmin(end - seconds_now(), hot_window_wait));
         if (view->in_poll)
             step(view, wait);
         else
             wait_closed(view, wait);
         status = hot_context_check(context, "showing the window");
-        if (now() >= end)
+        if (seconds_now() >= end)
             break;
     }
     *open = !atomic_load(&view->is_closed);
@@ -269,9 +252,7 @@ hot_status hot_view_poll(hot_context *context, hot_view *view, double seconds, i
 
 void hot_view_close(hot_view **view)
 {
-    hot_view *gone = view ? *view : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_view, view);
     hot_context *caller = gone->caller;
     atomic_store(&gone->closing, 1);
     if (gone->in_poll)
@@ -284,7 +265,6 @@ void hot_view_close(hot_view **view)
     pthread_cond_destroy(&gone->changed);
     pthread_mutex_destroy(&gone->lock);
     hot_context_free(caller, gone);
-    *view = NULL;
 }
 
 #else /* no window */
@@ -294,8 +274,7 @@ hot_status hot_view_open(hot_context *context, const hot_view_fields *fields, co
 {
     (void)options;
     HOT_ENTRY(context);
-    if (view)
-        *view = NULL;
+    HOT_CLEAR(view);
     HOT_NEED(context, fields, view);
     return hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: no windows, only pictures "
                                                        "(hot_view_show)");

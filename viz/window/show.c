@@ -16,9 +16,7 @@ hot_status hot_view_parse_settings(hot_context *context, const char *const *sett
     for (; settings && settings[0]; settings += 2) {
         if (!settings[1])
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the setting '%s' has no value", settings[0]);
-        hot_status status = hot_view_state_set(context, settings[0], settings[1], state);
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_view_state_set(context, settings[0], settings[1], state));
     }
     return HOT_OK;
 }
@@ -26,11 +24,8 @@ hot_status hot_view_parse_settings(hot_context *context, const char *const *sett
 hot_status hot_view_read_arguments(hot_context *context, const hot_view_fields *fields,
                                    const hot_view_options *options, hot_view_fields *shown, hot_view_options *own)
 {
-    hot_status status = hot_options_read(context, "hot_view_fields", fields, shown);
-    if (status == HOT_OK)
-        status = hot_options_read(context, "hot_view_options", options, own);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_view_fields", fields, shown));
+    HOT_TRY(hot_options_read(context, "hot_view_options", options, own));
     if (own->width < 0 || own->height < 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, own->width < 0 ? "width" : "height",
                                           "%d x %d pixels; must be positive, or 0 for 1024 x 768", own->width,
@@ -49,16 +44,14 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
     hot_view_fields shown = HOT_VIEW_FIELDS_INIT;
     hot_view_options own = HOT_VIEW_OPTIONS_INIT;
     HOT_NEED(context, fields);
-    hot_status status = hot_view_read_arguments(context, fields, options, &shown, &own);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_view_read_arguments(context, fields, options, &shown, &own));
     const int width = own.width, height = own.height;
     hot_view_state_default(&state);
     if (own.screenshot) {
         state.show_crosshair = 0;
         state.pixel_ratio = hot_picture_pixel_ratio(width, height);
     }
-    status = hot_scene_from_fields(context, &shown, &scene);
+    hot_status status = hot_scene_from_fields(context, &shown, &scene);
     if (status == HOT_OK)
         status = hot_view_parse_settings(context, own.settings, &state);
     if (status == HOT_OK)

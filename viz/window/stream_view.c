@@ -1,11 +1,11 @@
 #include "stream_view.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "common/entry.h"
+#include "common/thread_start.h"
 #include "io/field_stream.h"
 
 struct hot_stream_view {
@@ -86,16 +86,6 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Signals go to the thread of the window. */
-static void start(hot_stream_view *view)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    view->has_thread = pthread_create(&view->thread, NULL, run, view) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* Until *done, or until the context is cancelled. */
 static hot_status wait_for(hot_context *context, hot_stream_view *view, const int *done)
 {
@@ -129,7 +119,7 @@ hot_status hot_stream_view_open(hot_context *context, const hot_context_options 
     pthread_cond_init(&made->changed, NULL);
     hot_status status = hot_context_create(settings, &made->context);
     if (status == HOT_OK)
-        start(made);
+        made->has_thread = hot_thread_start(&made->thread, run, made);
     if (status == HOT_OK && !made->has_thread)
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "the system starts no thread for standard input");
     if (status == HOT_OK)
@@ -149,9 +139,7 @@ hot_status hot_stream_view_finish(hot_context *context, hot_stream_view *view)
 
 void hot_stream_view_close(hot_stream_view **view)
 {
-    hot_stream_view *gone = view ? *view : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_stream_view, view);
     hot_context *context = gone->caller;
     hot_context_cancel(gone->context);
     if (gone->has_thread)
@@ -161,5 +149,4 @@ void hot_stream_view_close(hot_stream_view **view)
     pthread_cond_destroy(&gone->changed);
     pthread_mutex_destroy(&gone->lock);
     hot_context_free(context, gone);
-    *view = NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "scene/scene_open.h"
 #include "window_private.h"
 
@@ -32,10 +33,7 @@ void hot_window_note_files(hot_window *view)
 hot_status hot_window_open(hot_window *view, const char **paths, int count)
 {
     hot_scene *scene;
-    const hot_status status = hot_scene_open_dropped(view->context, *view->scene, view->options.mask, paths, count,
-                                                     view->state, &scene);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_scene_open_dropped(view->context, *view->scene, view->options.mask, paths, count, view->state, &scene));
     hot_window_set_scene(view, scene);
     view->live = NULL;
     memset(&view->history, 0, sizeof view->history); /* settings of other data */

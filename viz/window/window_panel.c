@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "render/movie.h"
 #include "scene/scene_open.h"
 #include "scene/state_file.h"
@@ -40,15 +41,10 @@ static hot_status save_picture(hot_window *view, int moves)
 static hot_status load_state(hot_window *view)
 {
     hot_view_state read = *view->state;
-    hot_status status = hot_view_state_load(view->context, view->panel.file, &read);
-    if (status == HOT_OK)
-        status = hot_view_state_resolve(view->context, *view->scene, &read);
-    if (status == HOT_OK)
-        status = hot_scene_open_layers(*view->scene, &read);
-    if (status == HOT_OK)
-        status = hot_scene_show_frame(*view->scene, &read);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_view_state_load(view->context, view->panel.file, &read));
+    HOT_TRY(hot_view_state_resolve(view->context, *view->scene, &read));
+    HOT_TRY(hot_scene_open_layers(*view->scene, &read));
+    HOT_TRY(hot_scene_show_frame(*view->scene, &read));
     read.pixel_ratio = view->state->pixel_ratio; /* of this screen */
     *view->state = read;
     return HOT_OK;

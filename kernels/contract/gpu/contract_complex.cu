@@ -3,6 +3,7 @@
 
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "common/flow.h"
 #include "contract/contract_complex.h"
 
 namespace {
@@ -62,9 +63,7 @@ extern "C" hot_status hot_complex_scale_cuda(hot_context *context, const hot_con
 {
     void *stream;
     hot_context_memory(context, &stream);
-    const hot_status status = hot_device_check(context, "operand C", plan->c);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_device_check(context, "operand C", plan->c));
     scale<<<blocks_of(count), THREADS, 0, (cudaStream_t)stream>>>(*plan, factor{{beta[0], beta[1]}}, count);
     return hot_cuda_status(context, cudaGetLastError(), "complex result");
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/flow.h"
+#include "common/free.h"
 #include "common/lapack.h"
 #include "cpd_products.h"
 #include "cpd_factors.h"
@@ -52,15 +54,9 @@ static void als_destroy(hot_context *context, als *s)
 {
     hot_cpd_tensor_destroy(context, &s->tensor);
     for (int m = 0; m < 3; m++) {
-        hot_context_free(context, s->f[m]);
-        hot_context_free(context, s->gram[m]);
-        hot_context_free(context, s->whole[m]);
+        HOT_FREE(context, s->f[m], s->gram[m], s->whole[m]);
     }
-    hot_context_free(context, s->whole_lambda);
-    hot_context_free(context, s->product);
-    hot_context_free(context, s->before);
-    hot_context_free(context, s->matrix);
-    hot_context_free(context, s->kept);
+    HOT_FREE(context, s->whole_lambda, s->product, s->before, s->matrix, s->kept);
 }
 
 /* f[mode] into the args's array, and its Gram matrix of what that array holds. */
@@ -121,9 +117,7 @@ static hot_status update(hot_context *context, als *s, int mode, int fresh)
     const void *const factors[3] = {s->args->factor[0], s->args->factor[1], s->args->factor[2]};
     memcpy(s->before, s->f[mode], count * sizeof *s->before);
     hot_cpd_product(&s->tensor, mode, factors, fresh, s->product);
-    const hot_status status = hot_context_check(context, "CP decomposition");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_context_check(context, "CP decomposition"));
     hot_cpd_hadamard(rank, s->gram[one], s->gram[other], s->matrix);
     if (s->args->options.non_negative) {
         for (size_t r = 0; r < rank; r++)

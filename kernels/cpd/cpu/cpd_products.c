@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/entry.h"
+#include "common/free.h"
 #include "common/lapack.h"
 
 #define CPD_T double
@@ -64,8 +65,7 @@ hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3
 
 void hot_cpd_tensor_destroy(hot_context *context, hot_cpd_tensor *tensor)
 {
-    hot_context_free(context, tensor->sums);
-    hot_context_free(context, tensor->scratch);
+    HOT_FREE(context, tensor->sums, tensor->scratch);
     tensor->sums = NULL;
     tensor->scratch = NULL;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
+#include "common/free.h"
 #include "cpd_memory.h"
 #include "cpd_queue.h"
 #include "cpd/cpu/cpd_factors.h"
@@ -79,9 +80,7 @@ static hot_status start(hot_context *context, hot_cpd_args *args, hot_cpd_device
             status = put_factor(context, d, mode, f);
         }
     }
-    hot_context_free(context, f);
-    hot_context_free(context, spare);
-    hot_context_free(context, lengths);
+    HOT_FREE(context, f, spare, lengths);
     return status;
 }
 
@@ -195,8 +194,7 @@ static hot_status finish(hot_context *context, hot_cpd_args *args, hot_cpd_devic
                 report->congruence = fmax(report->congruence, fmin(cosine, 1));
         }
     }
-    hot_context_free(context, gram);
-    hot_context_free(context, wide);
+    HOT_FREE(context, gram, wide);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
+#include "common/flow.h"
 #include "common/shared_memory.cuh"
 #include "contract/gpu/contract_cuda.h"
 #include "cpd_memory.h"
@@ -352,9 +353,7 @@ static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mo
     step.one = d->gram[one], step.other = d->gram[other], step.product = d->product;
     step.f = d->f[mode], step.gram = d->gram[mode], step.lambda = d->lambda, step.counters = d->counters;
     step.square = mode == 2 ? d->square : NULL, step.fits = d->fits, step.narrow = (float *)d->narrow[mode];
-    const hot_status status = hot_cpd_pass_update_args(context, d->pass, mode, bytes, d->product, &step);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_cpd_pass_update_args(context, d->pass, mode, bytes, d->product, &step));
     bytes += step.kept_bytes;
     void *arguments[] = {&step};
     cudaError_t error = raise_shared_memory(kernel, (size_t)bytes);

@@ -16,6 +16,7 @@
 #include "common/arena.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "common/flow.h"
 #include "common/shared_memory.cuh"
 #include "denoise/denoise.h"
 #include "denoise_copies.cuh"
@@ -303,9 +304,7 @@ hot_status place_slab(gpu *g, size_t begin, size_t available)
                                     "denoise: %zu slices of %zu voxels with %zu volumes do not fit this GPU",
                                     g->last - g->first, g->plane, args->volumes);
     }
-    hot_status status = hot_device_alloc(g->context, arena.used, (void **)&g->slab, "memory for a slab");
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_device_alloc(g->context, arena.used, (void **)&g->slab, "memory for a slab"));
     arena = hot_arena{g->slab, 0};
     divide_slab(g, &arena);
     g->plan.size[2] = (int)(g->last - g->first);
@@ -315,7 +314,7 @@ hot_status place_slab(gpu *g, size_t begin, size_t available)
     g->uploaded = 0;
     const char *sums = (const char *)g->plan.sums; /* these and all that follow */
     const size_t bytes = arena.used - (size_t)(sums - g->slab);
-    status = check(g, cudaMemsetAsync((void *)sums, 0, bytes, g->stream), "clearing sums");
+    hot_status status = check(g, cudaMemsetAsync((void *)sums, 0, bytes, g->stream), "clearing sums");
     return status == HOT_OK && g->here ? use_arrays(g) : status;
 }
 

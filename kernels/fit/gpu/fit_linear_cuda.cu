@@ -81,9 +81,5 @@ hot_status hot_fit_linear_cuda(hot_context *context, void *argument)
     batch.out[0] = hot_batch_strided("output", args->output, args->rows * sizeof(float),
                                      args->output_stride * sizeof(float));
     batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0);
-    batch.user = argument;
-    batch.begin = begin_device;
-    batch.launch = launch_chunk;
-    batch.end = end_device;
-    return hot_batch_run(context, &batch);
+    return hot_batch_run_with(context, &batch, argument, begin_device, launch_chunk, end_device);
 }

@@ -315,9 +315,5 @@ hot_status hot_fit_weighted_cuda(hot_context *context, void *argument)
     sizes.count = batch.chunk, arena.used = 0;
     divide(&sizes, &arena);
     batch.scratch = arena.used;
-    batch.user = argument;
-    batch.begin = begin_device;
-    batch.launch = launch_chunk;
-    batch.end = end_device;
-    return hot_batch_run(context, &batch);
+    return hot_batch_run_with(context, &batch, argument, begin_device, launch_chunk, end_device);
 }

@@ -8,6 +8,7 @@
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "common/flow.h"
 #include "signal/gpu/signal_chunk.cuh"
 
 enum { THREADS = 128 };
@@ -315,9 +316,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     data.result.fits = (hot_signal_fit *)chunk->out[7];
     const bool timed = args->result->device_seconds != NULL;
     const signal_branches *branches;
-    hot_status status = make_branches(context, self, chunk, &branches);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(make_branches(context, self, chunk, &branches));
     cudaError_t error = cudaMemsetAsync(data.used, 0, sizeof *data.used, stream);
     if (timed) {
         add_interval(&self->clock, chunk->slot);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "file_open.h"
 #include "gradient_files.h"
 
@@ -217,9 +218,7 @@ hot_status hot_text_load(hot_context *context, const char *path, char **text)
     char *all;
     size_t used;
     *text = NULL;
-    hot_status status = hot_file_load(context, path, HOT_FILE_GIVEN, "a table of numbers", LARGEST, &all, &used);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_file_load(context, path, HOT_FILE_GIVEN, "a table of numbers", LARGEST, &all, &used));
     if (used >= sizeof mark && memcmp(all, mark, sizeof mark) == 0)
         memset(all, ' ', sizeof mark);
     for (size_t i = 0; i < used; i++) /* line ends of other systems */

@@ -3,6 +3,8 @@
  * one gzip member. The cuts depend on the contents only: any number of threads writes the same bytes. */
 #include "gzip_writer.h"
 #include "common/entry.h"
+#include "common/flow.h"
+#include "common/free.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,10 +50,7 @@ hot_status hot_gzip_begin(hot_context *context, FILE *file, const char *name, ho
     *writer = NULL;
     if (!made)
         return HOT_ERROR_MEMORY;
-    made->context = context;
-    made->file = file;
-    made->name = name;
-    made->pieces = hot_context_threads(context);
+    *made = (hot_gzip_writer){.context = context, .file = file, .name = name, .pieces = hot_context_threads(context)};
     const size_t pieces = (size_t)made->pieces;
     made->deflater = hot_context_calloc(context, pieces, sizeof *made->deflater);
     made->packed_bytes = hot_context_alloc(context, pieces, sizeof *made->packed_bytes);
@@ -142,9 +141,7 @@ hot_status hot_gzip_write(hot_gzip_writer *writer, const void *data, size_t byte
         from += part;
         bytes -= part;
         if (writer->bytes == room) {
-            hot_status status = flush(writer);
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(flush(writer));
         }
     }
     return HOT_OK;
@@ -169,11 +166,6 @@ hot_status hot_gzip_end(hot_gzip_writer **writer, hot_status status)
     for (int i = 0; i < gone->ready; i++)
         deflateEnd(&gone->deflater[i]);
     hot_context *context = gone->context;
-    hot_context_free(context, gone->deflater);
-    hot_context_free(context, gone->packed_bytes);
-    hot_context_free(context, gone->check);
-    hot_context_free(context, gone->held);
-    hot_context_free(context, gone->packed);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->deflater, gone->packed_bytes, gone->check, gone->held, gone->packed, gone);
     return status;
 }

@@ -88,9 +88,7 @@ hot_status hot_input_open(hot_context *context, const char *path, hot_input *inp
     if (kind_of_name(path, &input->kind))
         return HOT_OK;
     FILE *file;
-    hot_status status = hot_stream_open_file(context, path, HOT_FILE_GIVEN, &file);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_stream_open_file(context, path, HOT_FILE_GIVEN, &file));
     int byte = getc(file);
     if (byte != EOF)
         ungetc(byte, file);
@@ -100,7 +98,7 @@ hot_status hot_input_open(hot_context *context, const char *path, hot_input *inp
         input->file = file;
         return HOT_OK;
     }
-    status = hot_stream_begin(context, file, hot_input_name(path), &input->stream);
+    hot_status status = hot_stream_begin(context, file, hot_input_name(path), &input->stream);
     if (status != HOT_OK)
         return status;
     if (byte == '/' || byte == 'm' || byte == 0x1f) {

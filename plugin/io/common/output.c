@@ -50,6 +50,13 @@ hot_status hot_output_check_link(hot_context *context, const char *path, const c
                             "is ('%s'); %s, or remove the link, or give another name", path, target, way);
 }
 
+hot_status hot_output_cannot(hot_context *context, const char *write, const char *path)
+{
+    return errno == ENOMEM ? HOT_ERROR_MEMORY
+                           : hot_context_fail(context, HOT_ERROR_FILE, "cannot %s '%s': %s", write, path,
+                                              strerror(errno));
+}
+
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
 {
     memset(output, 0, sizeof *output);
@@ -69,9 +76,7 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
             return HOT_OK; /* a device or pipe (/dev/stdout): written straight */
     }
     if (status == HOT_OK && !(output->target = hot_links_follow(context, path)))
-        status = errno == ENOMEM ? HOT_ERROR_MEMORY
-                                 : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                                    strerror(errno));
+        status = hot_output_cannot(context, "write", path);
     if (status == HOT_OK)
         status = hot_output_check_link(context, path, output->target);
     if (status == HOT_OK)
@@ -83,9 +88,7 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
             output->handle = handle;
             hot_temporary_sweep(output->target);
         } else {
-            status = errno == ENOMEM ? HOT_ERROR_MEMORY
-                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                                        strerror(errno));
+            status = hot_output_cannot(context, "write", path);
         }
     }
     if (status != HOT_OK)
@@ -248,9 +251,7 @@ void hot_output_discard(hot_context *context, hot_output *output)
         close(output->handle);
     if (output->target)
         hot_parents_remove(output->target, output->parents);
-    hot_context_free(context, output->temporary);
-    hot_context_free(context, output->target);
-    hot_context_free(context, output->path);
+    HOT_FREE(context, output->temporary, output->target, output->path);
     memset(output, 0, sizeof *output);
 }
 

@@ -22,6 +22,9 @@ typedef struct hot_output {
  * overwritten. "-", NULL and files that are not there are no conflict. Call it before the input is read. */
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output);
 
+/* HOT_ERROR_FILE, "cannot WRITE 'PATH'" and the text of errno, or HOT_ERROR_MEMORY if that is errno's reason. */
+hot_status hot_output_cannot(hot_context *context, const char *write, const char *path);
+
 /* HOT_ERROR_FILE if `path` is a link to a file that must not change: an object of git-annex, or a read-only file.
  * target: its hot_links_follow. */
 hot_status hot_output_check_link(hot_context *context, const char *path, const char *target);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/flow.h"
 #include "common/foreign_text.h"
 #include "file_open.h"
 #include "output.h"
@@ -92,9 +93,7 @@ hot_status hot_report_load(hot_context *context, const char *path, cJSON **root)
     char *text = NULL;
     size_t length;
     *root = NULL;
-    hot_status status = hot_file_load(context, path, HOT_FILE_FOUND, "a JSON file", LARGEST, &text, &length);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_file_load(context, path, HOT_FILE_FOUND, "a JSON file", LARGEST, &text, &length));
     *root = hot_report_parse(text, length);
     hot_context_free(context, text);
     return *root ? HOT_OK : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not JSON of reasonable size", path);

@@ -293,9 +293,7 @@ static hot_status skip_bytes(hot_context *context, source *from, const char *nam
                                     "'%s' ends within the %zu bytes to skip", name, skip);
         left -= got;
         if ((skip - left) % PORTION == 0) {
-            hot_status status = hot_context_check(context, "reading");
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_check(context, "reading"));
         }
     }
     return HOT_OK;
@@ -338,9 +336,7 @@ hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, siz
     unsigned char *data = samples;
     for (size_t n = 0; n < count && one > 1; n++, data += one) {
         if ((n & 0xfffff) == 0) {
-            hot_status status = hot_context_check(context, "reading");
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_check(context, "reading"));
         }
         reverse(data, one);
     }
@@ -501,6 +497,5 @@ void hot_stream_close(hot_context *context, hot_stream **stream)
     HOT_DESTROY_BEGIN(hot_stream, stream);
     source_end(context, &gone->from);
     fclose(gone->file);
-    hot_context_free(context, gone->name);
-    hot_context_free(context, gone);
+    HOT_FREE(context, gone->name, gone);
 }

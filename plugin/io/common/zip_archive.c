@@ -3,6 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "common/flow.h"
 #include "io/common/file_open.h"
 #include "io/common/zip_archive.h"
 
@@ -207,12 +208,10 @@ hot_status hot_zip_open(hot_context *context, const char *path, const char *kind
     in->context = context;
     in->path = path;
     in->kind = kind;
-    hot_status status = hot_file_open(context, path, HOT_FILE_FOUND, &in->file);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_file_open(context, path, HOT_FILE_FOUND, &in->file));
     const off_t end = fseeko(in->file, 0, SEEK_END) == 0 ? ftello(in->file) : -1;
     in->size = end > 0 ? (uint64_t)end : 0;
-    status = read_directory(in);
+    hot_status status = read_directory(in);
     if (status != HOT_OK)
         hot_zip_close(in);
     return status;

@@ -289,9 +289,6 @@ hot_status hot_write_pam5(hot_context *context, const hot_fiber_field *fibers, c
                                   errno ? strerror(errno) : "write error");
 cleanup:
     status = hot_output_end(context, &output, status);
-    hot_context_free(context, image);
-    hot_context_free(context, p.vertices);
-    hot_context_free(context, p.values);
-    hot_context_free(context, p.indices);
+    HOT_FREE(context, image, p.vertices, p.values, p.indices);
     return status;
 }

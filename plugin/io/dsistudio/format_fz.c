@@ -7,6 +7,7 @@
 
 #include "dwi/frames.h"
 #include "common/entry.h"
+#include "core/grid_match.h"
 #include "io/common/formats.h"
 #include "io/common/gzip_writer.h"
 #include "io/common/output.h"
@@ -32,23 +33,14 @@ typedef struct fz {
 /* The order and the directions of our axes that come nearest to L, P, S. */
 static void find_lps(fz *f)
 {
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const hot_grid *grid = &f->fibers->grid;
     const size_t strides[3] = {1, grid->size[0], grid->size[0] * grid->size[1]};
-    double own[3][3], ras[3][4], lps[3], best = -1;
-    const int *order = orders[0];
+    double own[3][3], ras[3][4], lps[3];
+    int order[3];
     hot_grid_image_axes(grid, own);
     hot_grid_to_ras(grid, ras);
     hot_space_ras_sign(grid->space, lps);
-    for (int o = 0; o < 6; o++) {
-        double along = 0;
-        for (int a = 0; a < 3; a++)
-            along += fabs(own[a][orders[o][a]]);
-        if (along > best + 1e-9) {
-            best = along;
-            order = orders[o];
-        }
-    }
+    hot_grid_axes_match((const double(*)[3])own, order);
     for (int r = 0; r < 3; r++) {
         lps[r] *= r < 2 ? -1 : 1;
         f->ras[r][3] = ras[r][3];

@@ -92,9 +92,7 @@ static hot_status read_numbers(reader *in, const record *of, uint64_t count, flo
         for (size_t n = 0; n < part && to; n++)
             *to++ = (float)number(in->block + n * each, of->precision);
         done += part;
-        const hot_status status = hot_context_check(in->context, "reading");
-        if (status != HOT_OK)
-            return status;
+        HOT_TRY(hot_context_check(in->context, "reading"));
     }
     return HOT_OK;
 }
@@ -138,9 +136,7 @@ static hot_status read_fibers(reader *in, const record *of, size_t each, float *
                         "alone)");
     if (of->count > hot_stream_at_most(in->stream) / sizes[of->precision])
         return fail(in, "it is truncated");
-    hot_status status = hot_memory_check(in->context, in->path, "directions", 4. * (double)of->count);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_memory_check(in->context, in->path, "directions", 4. * (double)of->count));
     *to = hot_context_alloc(in->context, (size_t)of->count, sizeof **to);
     return *to ? read_numbers(in, of, of->count, *to) : HOT_ERROR_MEMORY;
 }
@@ -220,10 +216,8 @@ hot_status hot_fz_load(hot_context *context, const char *path, hot_fiber_field *
     if (status == HOT_OK)
         status = assemble(in, fibers);
     hot_stream_close(context, &in->stream);
-    for (int f = 0; f < FIBERS; f++) {
-        hot_context_free(context, in->amplitude[f]);
-        hot_context_free(context, in->direction[f]);
-    }
+    for (int f = 0; f < FIBERS; f++)
+        HOT_FREE(context, in->amplitude[f], in->direction[f]);
     hot_context_free(context, in);
     return status;
 }

@@ -179,7 +179,6 @@ cleanup:
         }
         rmdir(folder);
     }
-    hot_context_free(context, mean_values);
-    hot_context_free(context, path);
+    HOT_FREE(context, mean_values, path);
     return status;
 }

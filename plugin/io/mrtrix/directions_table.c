@@ -5,12 +5,12 @@
 #include "common/arguments.h"
 #include "io/common/gradient_files.h"
 #include "common/entry.h"
+#include "common/free.h"
 
 hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions, size_t *count)
 {
     HOT_ENTRY(context);
-    if (directions)
-        *directions = NULL;
+    HOT_CLEAR(directions);
     HOT_NEED(context, path, directions, count);
     char *text = NULL;
     double *values = NULL, *made = NULL;
@@ -37,7 +37,6 @@ hot_status hot_directions_table_load(hot_context *context, const char *path, dou
     } else {
         hot_context_free(context, made);
     }
-    hot_context_free(context, values);
-    hot_context_free(context, text);
+    HOT_FREE(context, values, text);
     return status;
 }

@@ -263,9 +263,6 @@ cleanup:
         remove_ours(temporary, file, capacity);
     if (lock > 0)
         close(lock);
-    hot_context_free(context, buffer);
-    hot_context_free(context, file);
-    hot_context_free(context, temporary);
-    hot_context_free(context, target);
+    HOT_FREE(context, buffer, file, temporary, target);
     return status;
 }

@@ -17,11 +17,8 @@ static hot_status make_matrix(hot_context *context, const hot_tensor_field *tens
                               int *exponents)
 {
     double sign[3];
-    hot_status status = hot_symtensor_to_sh(context, tensors->order, matrix);
-    if (status == HOT_OK)
-        status = hot_symtensor_exponents(tensors->order, 3, exponents);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_symtensor_to_sh(context, tensors->order, matrix));
+    HOT_TRY(hot_symtensor_exponents(tensors->order, 3, exponents));
     hot_space_ras_sign(tensors->grid.space, sign);
     for (size_t j = 0; j < terms; j++) {
         double flip = 1;
@@ -112,10 +109,8 @@ hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tenso
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tissue %zu of a field that has %zu", tissue, tissues);
     if (tissue > 0)
         return hot_image_save(context, path, &field->grid, HOT_CONTENT_MAP, 1, fill_isotropic, &all);
-    hot_status status = make_matrix(context, field, terms, matrix, exponents);
-    if (status == HOT_OK)
-        status = hot_image_save(context, path, &field->grid, HOT_CONTENT_SH, terms, fill_white_matter, &all);
-    return status;
+    HOT_TRY(make_matrix(context, field, terms, matrix, exponents));
+    return hot_image_save(context, path, &field->grid, HOT_CONTENT_SH, terms, fill_white_matter, &all);
 }
 
 /* The coefficients of the voxels that have fibres, one row after the other. */
@@ -175,7 +170,6 @@ hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fiber
                         close, some, HOT_LOBES_LMAX);
     if (status == HOT_OK)
         status = hot_image_save(context, path, &fibers->grid, HOT_CONTENT_SH, HOT_LOBES_TERMS, fill_lobes, &all);
-    hot_context_free(context, live);
-    hot_context_free(context, all.rows);
+    HOT_FREE(context, live, all.rows);
     return status;
 }

@@ -120,17 +120,14 @@ static hot_status add_file(hot_context *context, const char *name, const char *f
         char **names = hot_context_alloc(context, capacity, sizeof *names);
         size_t *offsets = hot_context_alloc(context, capacity, sizeof *offsets);
         if (!names || !offsets) {
-            hot_context_free(context, names);
-            hot_context_free(context, offsets);
-            hot_context_free(context, copy);
+            HOT_FREE(context, names, offsets, copy);
             return HOT_ERROR_MEMORY;
         }
         if (count) {
             memcpy(names, header->file, count * sizeof *names);
             memcpy(offsets, header->file_offset, count * sizeof *offsets);
         }
-        hot_context_free(context, header->file);
-        hot_context_free(context, header->file_offset);
+        HOT_FREE(context, header->file, header->file_offset);
         header->file = names;
         header->file_offset = offsets;
     }
@@ -315,9 +312,7 @@ void hot_mif_header_free(hot_context *context, hot_mif_header *header)
 {
     for (size_t i = 0; i < header->files; i++)
         hot_context_free(context, header->file[i]);
-    hot_context_free(context, header->file);
-    hot_context_free(context, header->file_offset);
-    hot_context_free(context, header->scheme);
+    HOT_FREE(context, header->file, header->file_offset, header->scheme);
     memset(header, 0, sizeof *header);
 }
 

@@ -111,8 +111,7 @@ static void close_reader(hot_image *image)
     reader *from = image->reader;
     hot_stream_close(image->context, &from->stream);
     hot_mif_header_free(image->context, &from->header);
-    hot_context_free(image->context, from->folder);
-    hot_context_free(image->context, from);
+    HOT_FREE(image->context, from->folder, from);
 }
 
 /* The largest content of a data file: deflate shrinks at most 1032-fold. */

@@ -90,8 +90,7 @@ hot_status hot_mif_begin(hot_context *context, const char *path, const hot_grid 
     else
         hot_output_discard(context, &header);
 cleanup:
-    hot_context_free(context, data);
-    hot_context_free(context, head);
+    HOT_FREE(context, data, head);
     return status;
 }
 

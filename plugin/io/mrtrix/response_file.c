@@ -99,8 +99,7 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
 hot_status hot_response_load(hot_context *context, const char *path, hot_response **response)
 {
     HOT_ENTRY(context);
-    if (response)
-        *response = NULL;
+    HOT_CLEAR(response);
     HOT_NEED(context, path, response);
     if (!path || !response)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -143,8 +142,7 @@ hot_status hot_response_load(hot_context *context, const char *path, hot_respons
         memcpy((*response)->rows + r * out->columns, out->values[r], out->columns * sizeof(double));
     }
 cleanup:
-    hot_context_free(context, out);
-    hot_context_free(context, text);
+    HOT_FREE(context, out, text);
     return status;
 }
 

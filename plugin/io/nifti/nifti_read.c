@@ -280,8 +280,7 @@ static hot_status open_half(hot_context *context, const char *path, const char *
     if (name && packed)
         status = hot_stream_open(context, stat(name, &there) != 0 && stat(packed, &there) == 0 ? packed : name,
                                  HOT_FILE_GIVEN, stream);
-    hot_context_free(context, name);
-    hot_context_free(context, packed);
+    HOT_FREE(context, name, packed);
     return status;
 }
 
@@ -319,9 +318,7 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
 {
     about header;
     hot_stream *stream = NULL;
-    hot_status status = open_header(context, input, &stream);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(open_header(context, input, &stream));
     reader *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made) {
         hot_stream_close(context, &stream);
@@ -331,7 +328,7 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
     image->reader = made;
     image->read = read_samples;
     image->close = close_reader;
-    status = read_header(context, stream, image->name, &header);
+    hot_status status = read_header(context, stream, image->name, &header);
     if (status == HOT_OK)
         status = check_header(context, image->name, &header, image);
     if (status == HOT_OK)

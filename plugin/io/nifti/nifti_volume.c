@@ -83,10 +83,7 @@ hot_status hot_nifti_begin(hot_context *context, const char *path, const hot_gri
     char head[HEADER_BYTES] = {0};
     size_t bytes = 0;
     memset(writer, 0, sizeof *writer);
-    hot_status status = make_header(context, path, grid, volumes, datatype, slope, intercept, content,
-                                    &header, &bytes);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(make_header(context, path, grid, volumes, datatype, slope, intercept, content, &header, &bytes));
     memcpy(head, &header, sizeof header);
     return hot_volume_begin(context, path, head, sizeof head, bytes, writer);
 }

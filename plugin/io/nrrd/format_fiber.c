@@ -46,7 +46,6 @@ hot_status hot_write_fiber(hot_context *context, const hot_fiber_field *fibers, 
             remove(name);
         }
 cleanup:
-    hot_context_free(context, name);
-    hot_context_free(context, vectors);
+    HOT_FREE(context, name, vectors);
     return status;
 }

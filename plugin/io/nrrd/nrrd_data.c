@@ -76,9 +76,7 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
                                     name, i, word, airEnumStr(nrrdType, type));
         store_number(type, data, i, whole, real);
         if ((i & 0xffff) == 0) {
-            hot_status status = hot_context_progress(context, "reading", (double)i / (double)count);
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_progress(context, "reading", (double)i / (double)count));
         }
     }
     return HOT_OK;
@@ -88,9 +86,7 @@ static hot_status read_hex(hot_context *context, FILE *file, const char *name, s
 {
     for (size_t i = 0; i < bytes; i++) {
         if ((i & 0xfffff) == 0) {
-            hot_status status = hot_context_progress(context, "reading", (double)i / (double)bytes);
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_progress(context, "reading", (double)i / (double)bytes));
         }
         int value = 0;
         for (int digit = 0; digit < 2;) {
@@ -215,10 +211,8 @@ int hot_nrrd_spans(const hot_nrrd_file *file)
 
 static hot_status open_data(hot_context *context, const hot_nrrd_file *file, size_t number, FILE **from)
 {
-    hot_status status = hot_context_check(context, "reading");
-    if (status != HOT_OK)
-        return status;
-    status = hot_file_open(context, file->names[number], HOT_FILE_FOUND, from);
+    HOT_TRY(hot_context_check(context, "reading"));
+    hot_status status = hot_file_open(context, file->names[number], HOT_FILE_FOUND, from);
     return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "a data file of '%s'", file->path);
 }
 
@@ -232,10 +226,8 @@ static hot_status open_part(hot_context *context, hot_nrrd_file *file, size_t nu
         return HOT_OK;
     hot_stream_close(context, &file->part);
     FILE *from = file->stream;
-    hot_status status = file->count ? open_data(context, file, number, &from) : HOT_OK;
-    if (status != HOT_OK)
-        return status;
-    status = skip_plain(context, from, name, "lines", file->line_skip);
+    HOT_TRY(file->count ? open_data(context, file, number, &from) : HOT_OK);
+    hot_status status = skip_plain(context, from, name, "lines", file->line_skip);
     const size_t there = status == HOT_OK && skip < 0 ? hot_stream_remaining(from) : 0, behind = (size_t)(-(skip + 1));
     if (status == HOT_OK && skip < 0 && (bytes > there || behind > there - bytes))
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too short: %zu bytes of data where the header "

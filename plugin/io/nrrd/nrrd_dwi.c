@@ -255,12 +255,10 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
 {
     double b_max = 0;
     size_t undirected_count = 0;
-    hot_status status = read_b_max(context, nrrd, name, &b_max);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(read_b_max(context, nrrd, name, &b_max));
     key_table table = {{0}, {0}, {0}};
     unsigned char *undirected = hot_context_calloc(context, volumes, 1);
-    status = undirected ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = undirected ? HOT_OK : HOT_ERROR_MEMORY;
     for (int kind = 0; kind < KEYS && status == HOT_OK; kind++) {
         table.value_of[kind] = hot_context_calloc(context, volumes, sizeof **table.value_of);
         status = table.value_of[kind] ? HOT_OK : HOT_ERROR_MEMORY;
@@ -354,8 +352,7 @@ static void release_reader(hot_context *context, void *from)
 {
     const span_reader *reader = from;
     hot_nrrd_close(context, reader->file);
-    hot_context_free(context, reader->file);
-    hot_context_free(context, from);
+    HOT_FREE(context, reader->file, from);
 }
 
 /* Leaves them in the file, which is the data set's then. */
@@ -386,9 +383,7 @@ static hot_status take_samples(hot_context *context, hot_nrrd_file *file, hot_dw
     if (spans && !sample->window)
         return hot_dwi_sample_take(context, made, spans == HOT_NRRD_FORWARD, hot_nrrd_swapped(file), read_span,
                                    &(span_reader){context, file}, sample);
-    hot_status status = hot_nrrd_fits(context, file);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_nrrd_fits(context, file));
     made->data = hot_context_alloc(context, file->bytes, 1);
     made->release_data = hot_dwi_free_data;
     return made->data ? hot_nrrd_read(context, file, made->data) : HOT_ERROR_MEMORY;

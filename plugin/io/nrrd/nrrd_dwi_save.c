@@ -11,9 +11,7 @@ hot_status hot_dwi_wrap_nrrd(hot_context *context, const hot_dwi *dwi, int type,
 {
     static const double identity[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const size_t sizes[4] = {dwi->grid.size[0], dwi->grid.size[1], dwi->grid.size[2], dwi->volumes};
-    hot_status status = hot_nrrd_wrap(context, samples, type, 4, sizes, nrrd);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_nrrd_wrap(context, samples, type, 4, sizes, nrrd));
     if (!frame)
         frame = identity;
     (*nrrd)->axis[3].kind = nrrdKindList;
@@ -25,7 +23,7 @@ hot_status hot_dwi_wrap_nrrd(hot_context *context, const hot_dwi *dwi, int type,
         largest = fmax(largest, dwi->b[v]);
     char key[64], value[128];
     snprintf(value, sizeof value, "%.15g", largest);
-    status = hot_nrrd_set_grid(context, *nrrd, 0, &dwi->grid);
+    hot_status status = hot_nrrd_set_grid(context, *nrrd, 0, &dwi->grid);
     if (status == HOT_OK)
         status = hot_nrrd_set_key(context, *nrrd, "modality", "DWMRI");
     if (status == HOT_OK)

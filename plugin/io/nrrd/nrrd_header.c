@@ -183,16 +183,14 @@ static hot_status add_name(hot_context *context, hot_nrrd_file *file, const char
         char **names = hot_context_alloc(context, capacity, sizeof *names);
         long *skips = hot_context_alloc(context, capacity, sizeof *skips);
         if (!names || !skips) {
-            hot_context_free(context, names);
-            hot_context_free(context, skips);
+            HOT_FREE(context, names, skips);
             return HOT_ERROR_MEMORY;
         }
         if (file->count) {
             memcpy(names, file->names, file->count * sizeof *names);
             memcpy(skips, file->skips, file->count * sizeof *skips);
         }
-        hot_context_free(context, file->names);
-        hot_context_free(context, file->skips);
+        HOT_FREE(context, file->names, file->skips);
         file->names = names;
         file->skips = skips;
     }
@@ -524,9 +522,6 @@ void hot_nrrd_close(hot_context *context, hot_nrrd_file *file)
     hot_nrrd_unlock();
     for (size_t i = 0; i < file->count; i++)
         hot_context_free(context, file->names[i]);
-    hot_context_free(context, file->names);
-    hot_context_free(context, file->skips);
-    hot_context_free(context, file->folder);
-    hot_context_free(context, file->path);
+    HOT_FREE(context, file->names, file->skips, file->folder, file->path);
     memset(file, 0, sizeof *file);
 }

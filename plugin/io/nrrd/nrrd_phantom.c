@@ -119,11 +119,8 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
     HOT_ENTRY(context);
     HOT_NEED(context, phantom, path);
     hot_phantom_save_options o = {.size = sizeof o};
-    hot_status status = hot_options_read(context, "hot_phantom_save_options", options, &o);
-    if (status == HOT_OK)
-        status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_options_read(context, "hot_phantom_save_options", options, &o));
+    HOT_TRY(hot_path_check_image(context, path));
     const hot_dwi *dwi = phantom->dwi;
     if (hot_path_has_volumes(path))
         return hot_dwi_save(context, dwi, path);
@@ -131,7 +128,7 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
     double frame[3][3];
     Nrrd *nrrd = NULL;
     uint16_t *whole = NULL;
-    status = HOT_ERROR_MEMORY;
+    hot_status status = HOT_ERROR_MEMORY;
     float *samples = hot_context_alloc(context, count, sizeof *samples);
     if (!samples)
         goto cleanup;
@@ -154,8 +151,7 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
         status = hot_nrrd_save(context, nrrd, path, o.compress);
 cleanup:
     nrrdNix(nrrd);
-    hot_context_free(context, whole);
-    hot_context_free(context, samples);
+    HOT_FREE(context, whole, samples);
     return status;
 }
 
@@ -163,16 +159,14 @@ hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phant
 {
     HOT_ENTRY(context);
     HOT_NEED(context, phantom, path);
-    hot_status status = hot_path_check_image(context, path);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_path_check_image(context, path));
     if (hot_path_has_volumes(path))
         return hot_fiber_field_save(context, phantom->truth, path);
     const hot_nrrd_values values = {.grid = hot_fiber_field_grid(phantom->truth),
                                     .data = hot_fiber_field_peaks(phantom->truth), .per = {3 * HOT_PHANTOM_FIBERS},
                                     .in_world = 1, .content = HOT_CONTENT_PEAKS};
     Nrrd *nrrd = NULL;
-    status = hot_nrrd_wrap_values(context, &values, &nrrd);
+    hot_status status = hot_nrrd_wrap_values(context, &values, &nrrd);
     if (status == HOT_OK)
         status = set_keys(context, nrrd, phantom);
     if (status == HOT_OK)

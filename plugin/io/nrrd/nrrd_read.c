@@ -128,10 +128,7 @@ static hot_status set_content(const Nrrd *nrrd, hot_image *image)
         image->content = HOT_CONTENT_PEAKS; /* as this program wrote them before it had the key: truth, and peaks */
         image->content_said = "its header";
     }
-    hot_context_free(context, phantom);
-    hot_context_free(context, word);
-    hot_context_free(context, map);
-    hot_context_free(context, modality);
+    HOT_FREE(context, phantom, word, map, modality);
     return status;
 }
 
@@ -191,12 +188,9 @@ hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image
     image->reader = file;
     image->read = read_samples;
     image->close = close_reader;
-    hot_status status = hot_nrrd_open_from(context, input->path, hot_input_take_file(input), file);
-    if (status == HOT_OK)
-        status = hot_nrrd_fits(context, file);
-    if (status != HOT_OK)
-        return status;
-    status = describe(file->nrrd, file->samples, 0, image);
+    HOT_TRY(hot_nrrd_open_from(context, input->path, hot_input_take_file(input), file));
+    HOT_TRY(hot_nrrd_fits(context, file));
+    hot_status status = describe(file->nrrd, file->samples, 0, image);
     if (status == HOT_OK)
         status = hot_image_add_file(image, input->path);
     for (size_t i = 0; i < file->count && status == HOT_OK; i++)

@@ -53,9 +53,7 @@ hot_status hot_nrrd_check_sizes(hot_context *context, hot_nrrd_file *file)
     const Nrrd *nrrd = file->nrrd;
     char sizes[NRRD_DIM_MAX * 24];
     sizes_text(nrrd, sizes, sizeof sizes);
-    hot_status status = count_samples(context, file, sizes);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(count_samples(context, file, sizes));
     const size_t samples = file->samples, files = file->count ? file->count : 1;
     if (samples % files)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples do not divide into %zu data files",
@@ -66,7 +64,7 @@ hot_status hot_nrrd_check_sizes(hot_context *context, hot_nrrd_file *file)
                                 "'%s' is encoded as %s, which this build of Teem cannot read", file->path,
                                 encoding->name);
     hot_data_file *data = hot_context_calloc(context, files, sizeof *data);
-    status = data ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = data ? HOT_OK : HOT_ERROR_MEMORY;
     size_t together = 0; /* bytes that all files must have */
     for (size_t i = 0; i < files && status == HOT_OK; i++) {
         const char *name = file->count ? file->names[i] : file->path;

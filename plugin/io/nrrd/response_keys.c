@@ -120,11 +120,8 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
     made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         goto cleanup;
-    made->context = context;
-    made->shells = rows;
-    made->typical = typical;
-    made->noise = noise;
-    made->lmax = 2 * ((int)columns - 1);
+    *made = (hot_response){.context = context, .shells = rows, .typical = typical, .noise = noise,
+                           .lmax = 2 * ((int)columns - 1)};
     made->rows = hot_context_alloc(context, rows * columns, sizeof *made->rows);
     made->b = hot_context_alloc(context, rows, sizeof *made->b);
     if (!made->rows || !made->b)
@@ -139,9 +136,6 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
     status = HOT_OK;
 cleanup:
     hot_response_destroy(&made);
-    hot_context_free(context, text);
-    hot_context_free(context, b_text);
-    hot_context_free(context, typical_text);
-    hot_context_free(context, noise_text);
+    HOT_FREE(context, text, b_text, typical_text, noise_text);
     return status;
 }

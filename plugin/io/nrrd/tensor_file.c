@@ -62,9 +62,7 @@ hot_status hot_nrrd_save_tensors(hot_context *context, const hot_tensor_field *f
                                 field->order);
     const hot_nrrd_values values = {.grid = &field->grid, .data = field->values, .per = {1 + layout->unique},
                                     .label = layout->masked, .in_world = 1, .content = HOT_CONTENT_TENSOR};
-    status = hot_nrrd_wrap_values(context, &values, &nrrd);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_nrrd_wrap_values(context, &values, &nrrd));
     nrrd->axis[0].kind = layout->masked_kind;
     status = set_keys(context, nrrd, field);
     if (status == HOT_OK)
@@ -145,17 +143,14 @@ static hot_status get_recovered(hot_context *context, const Nrrd *nrrd, hot_tens
 static hot_status get_keys(hot_context *context, const char *path, const Nrrd *nrrd, hot_tensor_field *field)
 {
     long order, flagged;
-    hot_status status = get_count_key(context, path, nrrd, "hotfiber_order", &order);
-    if (status == HOT_OK)
-        status = get_count_key(context, path, nrrd, "hotfiber_flagged", &flagged);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(get_count_key(context, path, nrrd, "hotfiber_order", &order));
+    HOT_TRY(get_count_key(context, path, nrrd, "hotfiber_flagged", &flagged));
     if (order >= 0 && order != field->order)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key hotfiber_order is %ld but axis 0 has order %d",
                                 path, order, field->order);
     field->flagged = flagged < 0 ? 0 : (size_t)flagged;
     char *model;
-    status = hot_nrrd_find_key(context, nrrd, "hotfiber_model", &model);
+    hot_status status = hot_nrrd_find_key(context, nrrd, "hotfiber_model", &model);
     if (model && strlen(model) >= sizeof field->model)
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key hotfiber_model is too long for a model's name",
                                   path);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/free.h"
 #include "symtensor/sphere.h"
 
 /* design[p * terms + j]: the factor of value j of a tensor in A x_p^m, for directions rotated by the transposed `frame`
@@ -54,12 +55,7 @@ hot_status hot_tensor_frame_matrix(hot_context *context, int order, const double
             matrix[i * terms + j] = sum;
         }
 cleanup:
-    hot_context_free(context, exponents);
-    hot_context_free(context, multiplicity);
-    hot_context_free(context, directions);
-    hot_context_free(context, design);
-    hot_context_free(context, turned);
-    hot_context_free(context, inverse);
+    HOT_FREE(context, exponents, multiplicity, directions, design, turned, inverse);
     return status;
 }
 
@@ -78,7 +74,6 @@ hot_status hot_tensor_frame_apply(hot_context *context, int order, const double 
         for (size_t i = 0; status == HOT_OK && i < some; i++)
             memcpy(values + (first + i) * stride + 1, buffer + i * terms, terms * sizeof *buffer);
     }
-    hot_context_free(context, matrix);
-    hot_context_free(context, buffer);
+    HOT_FREE(context, matrix, buffer);
     return status;
 }

@@ -60,9 +60,7 @@ static hot_status put_archive(hot_context *context, FILE *file, const void *what
         fputs(entries[i].name, file);
         for (size_t done = 0; done < entries[i].bytes;) {
             const size_t part = entries[i].bytes - done < 1 << 20 ? entries[i].bytes - done : 1 << 20;
-            hot_status status = hot_context_check(context, "writing");
-            if (status != HOT_OK)
-                return status;
+            HOT_TRY(hot_context_check(context, "writing"));
             fwrite((const char *)entries[i].data + done, 1, part, file);
             done += part;
         }

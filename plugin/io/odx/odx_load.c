@@ -147,9 +147,7 @@ static hot_status assemble(const odx *in, hot_fiber_field **fibers)
     hot_context *context = in->zip.context;
     if (!most)
         return hot_zip_fail(&in->zip, "its offsets are not in order, beyond the last direction, or more than 64 apart");
-    hot_status status = hot_memory_check(context, in->zip.path, "directions", 12. * (double)in->voxels * (double)most);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(hot_memory_check(context, in->zip.path, "directions", 12. * (double)in->voxels * (double)most));
     float *peaks = hot_context_calloc(context, in->voxels, 3 * most * sizeof *peaks);
     if (!peaks)
         return HOT_ERROR_MEMORY;
@@ -163,7 +161,7 @@ static hot_status assemble(const odx *in, hot_fiber_field **fibers)
                 for (size_t f = 0; f < count; f++)
                     put_fiber(in, first + f, peaks + 3 * (voxel * most + f));
             }
-    status = hot_fiber_field_adopt(context, &in->grid, (int)most, &peaks, fibers);
+    hot_status status = hot_fiber_field_adopt(context, &in->grid, (int)most, &peaks, fibers);
     hot_context_free(context, peaks);
     return status;
 }

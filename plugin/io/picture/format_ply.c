@@ -81,8 +81,7 @@ static hot_status put_mesh(hot_context *context, FILE *file, const void *tensors
     }
     if (status == HOT_OK)
         put_faces(file, glyphs, bytes);
-    hot_context_free(context, positions);
-    hot_context_free(context, bytes);
+    HOT_FREE(context, positions, bytes);
     hot_glyphs_destroy(&glyphs);
     return status;
 }

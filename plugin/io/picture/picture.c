@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/arguments.h"
+#include "common/compare.h"
 #include "io/common/output.h"
 #include "common/entry.h"
 #include "io/common/formats.h"
@@ -49,12 +50,6 @@ static double background_value(const hot_picture *picture, size_t voxel)
 
 /* ---- Windows --------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The background's 2nd and 98th percentile and the amplitudes' 75th and 95th, over the voxels that are not 0 (a sample
  * of them in large volumes). */
 static hot_status find_windows(hot_context *context, hot_picture *picture)
@@ -73,8 +68,8 @@ static hot_status find_windows(hot_context *context, hot_picture *picture)
         if (length > 0)
             amplitudes[sticks++] = (float)length;
     }
-    qsort(values, count, sizeof *values, ascending);
-    qsort(amplitudes, sticks, sizeof *amplitudes, ascending);
+    qsort(values, count, sizeof *values, hot_ascending_f32);
+    qsort(amplitudes, sticks, sizeof *amplitudes, hot_ascending_f32);
     picture->low = count ? values[(size_t)(0.02 * (double)(count - 1))] : 0;
     picture->high = count ? values[(size_t)(0.98 * (double)(count - 1))] : 1;
     picture->full = sticks ? amplitudes[(size_t)(0.95 * (double)(sticks - 1))] : 1;
@@ -86,20 +81,6 @@ static hot_status find_windows(hot_context *context, hot_picture *picture)
 }
 
 /* ---- Slices ---------------------------------------------------------------------------------------------- */
-
-/* Every fibre's |x| |y| |z|, summed: full at the amplitude of a full stick. */
-static uint32_t color_pixel(const hot_picture *picture, size_t voxel)
-{
-    const hot_fiber_field *fibers = picture->fibers;
-    const size_t row = 3 * (size_t)fibers->max_fibers;
-    double sum[3] = {0}; /* flips of x and y do not matter to |x| and |y| */
-    for (size_t i = 0; i < 3 * (size_t)fibers->counts[voxel]; i++)
-        sum[i % 3] += hot_fiber_field_shown(fibers, voxel, i / 3) * fabs((double)fibers->peaks[voxel * row + i]);
-    uint32_t pixel = 0;
-    for (int d = 0; d < 3; d++)
-        pixel = pixel << 8 | (uint32_t)lround(255 * fmin(1, sum[d] / picture->full));
-    return pixel;
-}
 
 static void draw_background(const hot_picture *picture, const hot_panel *panel, size_t columns, size_t rows)
 {
@@ -113,7 +94,7 @@ static void draw_background(const hot_picture *picture, const hot_panel *panel, 
             hot_panel_voxel(&picture->layout, panel, c, r, at);
             size_t voxel = voxel_index(&picture->fibers->grid, at);
             if (picture->colors) {
-                row[c] = color_pixel(picture, voxel);
+                row[c] = hot_picture_color(picture->fibers, picture->full, voxel);
                 continue;
             }
             double value = background_value(picture, voxel);
@@ -417,9 +398,7 @@ hot_status hot_plane_fibers(hot_context *context, const hot_fiber_field *fibers,
     hot_picture picture = {.context = context, .fibers = fibers, .background = background, .layout = *layout};
     hot_panel *panel = &picture.layout.panels[plane];
     hot_space_ras_sign(fibers->grid.space, picture.sign);
-    hot_status status = find_windows(context, &picture);
-    if (status != HOT_OK)
-        return status;
+    HOT_TRY(find_windows(context, &picture));
     const double grow = most / fmax(panel->width, panel->height); /* enlarged only as far as the layout says */
     const double scale = fmin(grow, hot_picture_largest_scale(layout) / layout->scale);
     picture.layout.scale *= scale;
@@ -430,7 +409,7 @@ hot_status hot_plane_fibers(hot_context *context, const hot_fiber_field *fibers,
     picture.cairo = cairo_create(surface);
     cairo_set_line_cap(picture.cairo, CAIRO_LINE_CAP_ROUND);
     draw_slice(&picture, panel);
-    status = check_drawn(context, picture.cairo);
+    hot_status status = check_drawn(context, picture.cairo);
     FILE *file = status == HOT_OK ? hot_png_begin(context, png) : NULL;
     if (status == HOT_OK)
         status = file ? put_png(context, surface, 0, file) : HOT_ERROR_MEMORY;

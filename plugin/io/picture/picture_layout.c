@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/fields.h"
+#include "core/grid_match.h"
 #include "dwi/frames.h"
 
 enum { LARGEST = 2400, VOXEL_LARGEST = 64 /* pixels */ };
@@ -29,22 +31,6 @@ void hot_direction_letters(const double direction[3], int known, char letters[3]
     letters[count++] = (direction[first] < 0 ? "LPI" : "RAS")[first];
     if (rest > fabs(direction[first]) * tan(15 * 0.017453292519943295))
         letters[count++] = (direction[second] < 0 ? "LPI" : "RAS")[second];
-}
-
-/* Which grid axis runs along which world axis, one each, so that they agree best. */
-static void match_axes(const double unit[3][3], int axis_of[3])
-{
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    double best = -1;
-    for (int o = 0; o < 6; o++) {
-        double agreement = 0;
-        for (int world = 0; world < 3; world++)
-            agreement += fabs(unit[world][orders[o][world]]);
-        if (agreement > best + 1e-9) {
-            best = agreement;
-            memcpy(axis_of, orders[o], sizeof orders[o]);
-        }
-    }
 }
 
 static void find_box(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout, size_t middle[3])
@@ -134,7 +120,7 @@ void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_pictur
         for (int world = 0; world < 3; world++)
             unit[world][axis] = ras[world][axis] / layout->spacing[axis];
     }
-    match_axes((const double (*)[3])unit, axis_of);
+    hot_grid_axes_match((const double (*)[3])unit, axis_of);
     double inverse_transpose[3][3];
     hot_inverse_transpose((const double (*)[3])unit, inverse_transpose);
     for (int axis = 0; axis < 3; axis++)
@@ -184,4 +170,16 @@ void hot_panel_voxel(const hot_picture_layout *layout, const hot_panel *panel, s
     at[panel->across] = panel->across_sign > 0 ? low[panel->across] + column : high[panel->across] - column;
     at[panel->down] = panel->down_sign > 0 ? low[panel->down] + row : high[panel->down] - row;
     at[panel->through] = panel->slice;
+}
+
+uint32_t hot_picture_color(const hot_fiber_field *fibers, double full, size_t voxel)
+{
+    const size_t row = 3 * (size_t)fibers->max_fibers;
+    double sum[3] = {0}; /* flips of x and y do not matter to |x| and |y| */
+    for (size_t i = 0; i < 3 * (size_t)fibers->counts[voxel]; i++)
+        sum[i % 3] += hot_fiber_field_shown(fibers, voxel, i / 3) * fabs((double)fibers->peaks[voxel * row + i]);
+    uint32_t pixel = 0;
+    for (int d = 0; d < 3; d++)
+        pixel = pixel << 8 | (uint32_t)lround(255 * fmin(1, sum[d] / full));
+    return pixel;
 }

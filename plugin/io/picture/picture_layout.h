@@ -41,6 +41,10 @@ void hot_panel_voxel(const hot_picture_layout *layout, const hot_panel *panel, s
  * known = 0: the world has no anatomy, "+x" "-y" ... */
 void hot_direction_letters(const double direction[3], int known, char letters[3]);
 
+/* A voxel of such a picture, 0xRRGGBB: every fibre's |x| |y| |z|, to which flips do not matter, summed; full at the
+ * amplitude of a full stick. */
+uint32_t hot_picture_color(const hot_fiber_field *fibers, double full, size_t voxel);
+
 /* The three middle slices as PNG, voxels in the colours of their directions. */
 hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers, const char *path);
 

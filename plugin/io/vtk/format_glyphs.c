@@ -92,8 +92,7 @@ static hot_status put_glyphs(hot_context *context, FILE *file, const void *tenso
     } else {
         status = HOT_ERROR_MEMORY;
     }
-    hot_context_free(context, positions);
-    hot_context_free(context, corners);
+    HOT_FREE(context, positions, corners);
     hot_glyphs_destroy(&glyphs);
     return status;
 }

@@ -186,7 +186,3 @@ def options(kind, **named):
         return _kept(kind, **named)
     except TypeError:
         return struct(kind, **named)  # of what cannot be looked up; it says which value that is
-
-
-def size_array(values):
-    return (ctypes.c_size_t * len(values))(*values)

@@ -19,6 +19,8 @@ static inline size_t files_in(const char *folder)
     return count;
 }
 
+static inline void remove_folder(const char *folder);
+
 static inline void remove_all(const char *folder)
 {
     char path[600];
@@ -29,14 +31,19 @@ static inline void remove_all(const char *folder)
         if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
             continue;
         struct stat about;
-        if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-            remove_all(path);
-            rmdir(path);
-        } else
+        if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode))
+            remove_folder(path);
+        else
             unlink(path);
     }
     if (open)
         closedir(open);
+}
+
+static inline void remove_folder(const char *folder)
+{
+    remove_all(folder);
+    rmdir(folder);
 }
 
 #endif
