@@ -22,7 +22,7 @@ static inline int same_line(const char *a, const char *b)
     return *a == *b;
 }
 
-/* The lines that put(user, file) writes are those of the file `path`; with --write they are written there before. */
+/* Compares the lines that put(user, file) writes with the file `path`; --write makes that file from them first. */
 static inline void check_lines(const char *path, int count, char **arguments, void (*put)(void *user, FILE *file),
                                void *user)
 {

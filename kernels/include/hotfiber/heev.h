@@ -46,7 +46,7 @@ typedef struct hot_heev_options {
  * for n up to 16, in the precision that is given; beyond that multisection and twisted factorisations (Dhillon, Parlett
  * 2004), in double precision; for n above 1,024 cuSOLVER (Xsyevd), one matrix after the other in the precision that is
  * given. There the call waits for each matrix, cannot be captured into a graph, and is cancelled between two matrices;
- * without libcusolver it is HOT_ERROR_DEVICE. */
+ * numbers up to epsilon^2 of the matrix's largest are read as 0; without libcusolver it is HOT_ERROR_DEVICE. */
 HOT_API hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                                 const double *matrices, double *values, double *vectors, uint8_t *flags);
 HOT_API hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,

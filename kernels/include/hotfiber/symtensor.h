@@ -55,8 +55,8 @@ HOT_API void hot_symtensor_values_f64(int order, int dim, const double *tensor, 
  *
  * NaN or Inf in a tensor or in a point affects its own results only. The caller owns all arrays. Results do not depend
  * on the number of threads. With arrays in device memory (hotfiber/device.h) the points are there, too. On a GPU each
- * point is scaled by a power of two, so that its length does not matter; a tensor's values times p! are to be within
- * the type's range. Tensors beyond the GPU's tables (2^24 values of the result's times monomials of degree p) are
+ * point is scaled by a power of two, so that its length does not matter; a tensor's values times p! must be within the
+ * type's range. Tensors beyond the GPU's tables (2^24 values of the result's times monomials of degree p) are
  * computed on the CPU, unless they are in device memory. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY,
  * HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_symtensor_contract_f64(hot_context *context, int order, int dim, int times, size_t count,
