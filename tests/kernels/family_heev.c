@@ -8,10 +8,10 @@
 #include "bench/kernels/heev_measure.h"
 
 typedef double complex entry;
-typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, FAINT, KINDS } kind;
+typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, FAINT, BLOCKS, KINDS } kind;
 static const char *const kind_names[] = {"random", "clustered", "repeated", "rank-deficient",
                                          "graded", "diagonal",  "zero",     "tiny",
-                                         "faint beside one"};
+                                         "faint beside one", "blocks"};
 
 static entry random_entry(uint64_t *seed, int is_complex)
 {
@@ -44,6 +44,21 @@ static void mix(uint64_t *seed, int is_complex, size_t n, entry *a)
                 a[c * n + r] += creal(s) * v[r] * conj(v[c]) - w[r] * conj(v[c]) - v[r] * conj(w[c]);
     }
     FREE(v, w);
+}
+
+/* Two dense blocks, one fainter by up to `ends` orders of magnitude, their rows at random places. While such a matrix
+ * is reduced, what is left of it grows fainter with each block of rounding errors, down to squares that are nothing. */
+static void make_blocks(uint64_t *seed, double ends, int is_complex, size_t n, entry *a)
+{
+    const double faint = pow(10, -ends * check_random(seed)), share = check_random(seed);
+    unsigned char *block = malloc(n);
+    for (size_t i = 0; i < n; i++)
+        block[i] = check_random(seed) < share;
+    for (size_t c = 0; c < n; c++)
+        for (size_t r = c; r < n; r++)
+            if (block[c] == block[r])
+                a[c * n + r] = random_entry(seed, is_complex) * (block[c] ? 1 : faint);
+    free(block);
 }
 
 static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, entry *a)
@@ -79,6 +94,8 @@ static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, 
         if (i + 1 < n)
             a[i * n + i + 1] = faint * pow(10, 5 * check_random(seed) - 1);
     }
+    if (which == BLOCKS)
+        make_blocks(seed, f64 ? 300 : 36, is_complex, n, a);
     for (size_t c = 0; c < n; c++) {
         a[c * n + c] = creal(a[c * n + c]);
         for (size_t r = c + 1; r < n; r++)
@@ -426,6 +443,9 @@ static void check(check_run *run)
         check_flags(run, 1, 1, 140, 7);
         check_flags(run, 0, 0, 270, 4);
     }
+    for (int type = 0; type < 4 && run->cuda; type++) /* by cuSOLVER */
+        for (int i = 0; i < 3; i++)
+            check_kind(run, BLOCKS, type / 2, type % 2, 1030 + 60 * (size_t)i, 1, 0, 0);
     /* on the CPU by pieces of LAPACK, by threads that share a matrix or not; on the GPU by cuSOLVER above 1,024 rows */
     for (int type = 0; type < 4 && full; type++)
         for (int which = run->cuda ? type % 2 : 0; which < KINDS; which += run->cuda ? 2 : 1) {

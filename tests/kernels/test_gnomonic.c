@@ -11,6 +11,7 @@
 /* gnomonic_arithmetic.cc */
 float gnomonic_test_polynomial(int order, const float *c, float u, float v);
 void gnomonic_test_step(int order, const float *c, float *u, float *v);
+void gnomonic_test_judge(int order, const float *c, float u, float v, float *residual, float *turn);
 float gnomonic_test_shift(int order, const float *tensor, const float *x);
 float gnomonic_test_least_eigenvalue(const float *h);
 
@@ -127,6 +128,48 @@ static void test_least_eigenvalue(void)
     }
 }
 
+/* A step's residual, and that over lambda, near the horizon too, where the step leads far away from (u, v) though x
+ * turns little, or the other way round. Their noise is that of g, of the size of the coefficients. */
+static void test_motion(void)
+{
+    uint64_t seed = 73;
+    for (int trial = 0; trial < 6000; trial++) {
+        const int order = 4 + trial % 3 * 2;
+        const size_t terms = hot_gnomonic_terms(order), part = terms / 3;
+        float c[108], residual, turn;
+        double size = 0, g[3], at[3] = {0, 0, 1};
+        for (size_t j = 0; j < terms; j++) {
+            c[j] = (float)check_random_normal(&seed);
+            size += fabs((double)c[j]);
+        }
+        const double far = trial % 2 ? pow(10, 3 * check_random(&seed)) : 1;
+        for (int d = 0; d < 2; d++)
+            at[d] = (double)(float)(far * check_random_normal(&seed));
+        for (int k = 0; k < 3; k++) { /* Horner's rule in double: polynomial() */
+            const float *from = c + (size_t)k * part;
+            g[k] = (double)from[0];
+            for (int s = 1; s < order; s++) {
+                double row = (double)from[s * (s + 1) / 2];
+                for (int t = 1; t <= s; t++)
+                    row = row * at[1] + (double)from[s * (s + 1) / 2 + t];
+                g[k] = g[k] * at[0] + row;
+            }
+        }
+        const double length = sqrt(at[0] * at[0] + at[1] * at[1] + 1), scale = pow(length, order);
+        const double cross[3] = {at[1] * g[2] - g[1], g[0] - at[0] * g[2], at[0] * g[1] - at[1] * g[0]};
+        const double wanted = sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / scale;
+        const double lambda = (at[0] * g[0] + at[1] * g[1] + g[2]) / scale;
+        gnomonic_test_judge(order, c, (float)at[0], (float)at[1], &residual, &turn);
+        /* what a step leads to is g over g_z */
+        const double noise = 1e-6 * size * (1 + length * fabs(lambda) * scale / length / fmax(fabs(g[2]), 1e-30));
+        CHECK(fabs((double)residual - wanted) <= 1e-4 * wanted + noise, "order %d at %g %g: residual %g, not %g", order,
+              at[0], at[1], (double)residual, wanted);
+        if (fabs(lambda) > 1e-3 * size)
+            CHECK(fabs((double)turn - wanted / fabs(lambda)) <= 1e-3 * (wanted + noise) / fabs(lambda) + noise,
+                  "order %d at %g %g: turn %g, not %g", order, at[0], at[1], (double)turn, wanted / fabs(lambda));
+    }
+}
+
 int main(void)
 {
     uint64_t seed = 99;
@@ -190,5 +233,6 @@ int main(void)
         check_shift(order, 1);
     }
     test_least_eigenvalue();
+    test_motion();
     HOT_TEST_END();
 }

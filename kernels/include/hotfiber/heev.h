@@ -31,8 +31,8 @@ typedef struct hot_heev_options {
  * values     out: count x k, ascending.
  * vectors    out: count x k x n, one orthonormal eigenvector after the other, in the order of values; NULL =
  *            eigenvalues only.
- * flags      out: count bytes, 1 for a matrix with NaN or Inf, or (not observed so far) one for which the iteration did
- *            not converge: its values and vectors are NaN, other matrices are not affected. Else 0. Or NULL.
+ * flags      out: count bytes, 1 for a matrix with NaN or Inf, or (not observed so far) one whose iteration does not
+ *            converge or is wrong: its values and vectors are NaN, other matrices are not affected. Else 0. Or NULL.
  *
  * ||A V - V D|| / (n epsilon ||A||) and ||V^H V - I|| / (n epsilon) are of order 1. The caller owns all arrays; outputs
  * must not overlap the matrices. Results do not depend on the number of threads.
@@ -46,7 +46,9 @@ typedef struct hot_heev_options {
  * for n up to 16, in the precision that is given; beyond that multisection and twisted factorisations (Dhillon, Parlett
  * 2004), in double precision; for n above 1,024 cuSOLVER (Xsyevd), one matrix after the other in the precision that is
  * given. There the call waits for each matrix, cannot be captured into a graph, and is cancelled between two matrices;
- * numbers up to epsilon^2 of the matrix's largest are read as 0; without libcusolver it is HOT_ERROR_DEVICE. */
+ * numbers up to epsilon^2 of the matrix's largest are read as 0, and if its vectors are not orthogonal, or its values
+ * not the matrix's by their sum or sum of squares, it is called once more with each number changed by up to half of
+ * epsilon of the largest; without libcusolver it is HOT_ERROR_DEVICE. */
 HOT_API hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                                 const double *matrices, double *values, double *vectors, uint8_t *flags);
 HOT_API hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,

@@ -248,9 +248,8 @@ static __device__ __forceinline__ void gnomonic_finish(const hot_sshopm_args &ar
     const int lost = !(q < 1e24f) | !(fabsf(lambda) < 1e30f) | (gz == 0);
     if (args.iterations) {
         const float down = approximate_reciprocal(gz), du = fmaf(gx, down, -u), dv = fmaf(gy, down, -v);
-        const float twist = u * dv - v * du;
-        const float turn2 = fmaf(twist, twist, fmaf(du, du, dv * dv)) * inverse2 * inverse2;
-        if (!(turn2 * lambda * lambda <= limit2))
+        const float twist = u * dv - v * du, scale = gnomonic<ORDER>::normalise(gz, inverse2);
+        if (!(fmaf(twist, twist, fmaf(du, du, dv * dv)) * scale * scale <= limit2))
             steps = -steps;
     }
     gnomonic_store<ORDER, SHIFTED>(args, constants, tensor, start, u, v, inverse, lambda, factor, steps, stage);

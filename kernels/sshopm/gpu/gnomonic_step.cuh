@@ -38,7 +38,7 @@
 #include "sshopm/sshopm_step.cuh"
 #include "symtensor/form3.cuh"
 
-/* Squared sine of a step's angle: below this, float cannot tell whether the iteration still moves. */
+/* Squared tangent of a step's angle: below this, float cannot tell whether the iteration still moves. */
 #define HOT_MOTION_RESOLUTION2 1e-13f
 
 /* Derived from three successive points x0, x1, x2. */
@@ -48,7 +48,7 @@ typedef struct hot_motion {
     float across2;   /* the square of its part across the displacement before */
     float rate;      /* its part along the displacement before, over that one: the ratio of a geometric series */
     float back2;     /* squared distance of x2 from x0 */
-    float turn2;     /* squared sine of the angle by which the last step turned x: residual over lambda */
+    float turn2;     /* squared tangent of the angle by which the last step turned x: residual over lambda */
     float residual2; /* squared residual |A x^(m-1) - lambda x| at x1 */
 } hot_motion;
 
@@ -129,8 +129,9 @@ template <int ORDER> struct gnomonic {
         return form;
     }
 
-    /* Of the points (u0, v0), (u1, v1), (u2, v2); g_z(u1, v1) is known from the last step. The step turned x by
-     * |x1 cross x2| / |x1|^2, which is the residual over lambda. */
+    /* Of the points (u0, v0), (u1, v1), (u2, v2); g_z(u1, v1) is known from the last step. With p = (u, v, 1) that
+     * step's residual is g_z |p1 cross p2| / |p1|^m, its lambda g_z (p1.p2) / |p1|^m: p1.p2 is far from |p1|^2 where a
+     * start crosses the horizon. */
     HOT_FN hot_motion motion(float u0, float v0, float u1, float v1, float u2, float v2, float gz)
     {
         hot_motion m;
@@ -140,9 +141,10 @@ template <int ORDER> struct gnomonic {
         m.du = du;
         m.dv = dv;
         m.length2 = fmaf(du, du, dv * dv);
-        const float lambda = normalise(gz * fmaf(u1, u2, fmaf(v1, v2, 1.0f)), inverse2);
-        m.turn2 = fmaf(twist, twist, m.length2) * inverse2 * inverse2;
-        m.residual2 = m.turn2 * lambda * lambda;
+        const float cross2 = fmaf(twist, twist, m.length2), scale = normalise(gz, inverse2);
+        const float inverse_dot = approximate_reciprocal(fmaf(u1, u2, fmaf(v1, v2, 1.0f)));
+        m.turn2 = cross2 * inverse_dot * inverse_dot;
+        m.residual2 = cross2 * scale * scale;
         const float along = fmaf(du, eu, dv * ev);
         m.rate = along * approximate_reciprocal(fmaf(eu, eu, ev * ev));
         m.across2 = m.length2 - m.rate * along;
