@@ -115,7 +115,7 @@ for arguments, status, word in (
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "0/3"], 2, "'0/3'"),
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "4/3"], 2, "'4/3'"),
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/3x"], 2, "'1/3x'"),
-        (["run", "-i", "-", "-o", "p", "--part", "1/2"], 1, "standard input"),
+        (["run", "-i", "-", "-o", "p", "--part", "1/2"], 1, "--part: the data are read again"),
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--merge", "q"], 1, "--part"),
         (["merge", "-o", "p"], 2, "folder of the parts"), (["merge", "elsewhere"], 2, "-o DIR"),
         (["merge", "elsewhere", "-o", "p"], 1, "no part of a run"), (["merge", "none", "-o", "p"], 1, "'none'")):

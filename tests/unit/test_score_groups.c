@@ -193,6 +193,35 @@ static void test_slices(hot_context *context)
     hot_fiber_field_destroy(&one);
 }
 
+/* Voxels are matched by place if both files say where they are, else in the order in which they are stored. */
+static void test_places(hot_context *context)
+{
+    float v[3][3] = {{1, 0, 0}, {0, 0, 0}, {0, .6f, .8f}}, reversed[3][3];
+    for (int i = 0; i < 3; i++)
+        memcpy(reversed[i], v[2 - i], sizeof v[i]);
+    const hot_grid plain = {.size = {3, 1, 1}, .to_world = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    hot_grid placed = plain, turned = plain;
+    placed.space = turned.space = HOT_SPACE_RAS;
+    turned.to_world[0][0] = -1, turned.to_world[0][3] = 2;
+    const struct {
+        const hot_grid *grids[2];
+        float (*truth)[3];
+    } cases[] = {{{&placed, &turned}, reversed}, {{&plain, &turned}, v}, {{&turned, &plain}, v}, {{&plain, &plain}, v}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        hot_fiber_field *found = NULL, *truth = NULL;
+        hot_score *score = NULL;
+        CHECK(hot_fiber_field_create(context, cases[c].grids[0], 1, v[0], &found) == HOT_OK &&
+                  hot_fiber_field_create(context, cases[c].grids[1], 1, cases[c].truth[0], &truth) == HOT_OK &&
+                  hot_score_create(context, found, truth, NULL, &score) == HOT_OK, "%s", hot_context_message(context));
+        const hot_score_group *all = find(score, "all", "all voxels");
+        CHECK(all && all->voxels == 3 && all->solved == 3 && all->error_95 < .1, "grids %zu: %zu of 3 solved", c,
+              all ? all->solved : 0);
+        hot_score_destroy(&score);
+        hot_fiber_field_destroy(&found);
+        hot_fiber_field_destroy(&truth);
+    }
+}
+
 int main(void)
 {
     hot_context *context = context_of(2);
@@ -200,6 +229,7 @@ int main(void)
     test_errors(context);
     test_pairing(context);
     test_slices(context);
+    test_places(context);
     hot_context_destroy(&context);
     COUNTED_TEST_END();
 }
