@@ -6,6 +6,8 @@
 #include "content.h"
 #include "fields.h"
 
+enum { HOT_TENSORS_SAID = 40 };
+
 typedef struct hot_image {
     hot_context *context; /* whose allocator made it */
     char *name;           /* the file, for messages; "standard input" */
@@ -18,6 +20,7 @@ typedef struct hot_image {
     hot_content content;
     hot_tensor_layout layout;
     const char *content_said; /* static; NULL = the header does not tell */
+    char tensors[HOT_TENSORS_SAID]; /* what our own header says of tensors (io/tensors_file.c); "" = nothing */
     /* Value n of voxel (i, j, k) at data[i*stride[0] + j*stride[1] + k*stride[2] + position[n]], in elements of
      * `sample`, in the machine's byte order; value = slope * sample + intercept. */
     hot_sample sample;

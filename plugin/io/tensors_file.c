@@ -1,5 +1,8 @@
 /* Tensor fields out and in: NRRD in the grid's own space; NIfTI and MIF in scanner RAS, a volume for the confidence and
  * then one for each unique value. */
+#include <stdio.h>
+#include <string.h>
+
 #include "common/arguments.h"
 #include "common/entry.h"
 #include "image_content.h"
@@ -7,6 +10,7 @@
 #include "io/common/paths.h"
 #include "io/nrrd/nrrd_tensors.h"
 #include "io/nrrd/tensor_frame.h"
+#include "model/model.h"
 #include "tensors_image.h"
 
 typedef struct values_in_ras {
@@ -43,7 +47,29 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
         for (size_t d = 0; d < 3; d++)
             tensors.sign[k] *= exponents[3 * k + d] % 2 ? sign[d] : 1;
     }
-    return hot_image_save(context, path, &field->grid, HOT_CONTENT_TENSOR, 1 + terms, fill, &tensors);
+    char said[HOT_TENSORS_SAID];
+    const int length = snprintf(said, sizeof said, "%s", field->model);
+    if (field->judged)
+        snprintf(said + length, sizeof said - (size_t)length, " %.4g %.4g", field->recovered[0], field->recovered[1]);
+    return hot_image_save_tensors(context, path, &field->grid, said, 1 + terms, fill, &tensors);
+}
+
+/* The model, and the shares of simulated voxels whose number of fibres the maxima tell, by a header of ours. */
+static void take_what_is_said(const hot_image *image, hot_tensor_field *field)
+{
+    char model[sizeof field->model];
+    double share[2];
+    const int got = sscanf(image->tensors, "%15s %lf %lf", model, &share[0], &share[1]);
+    if (got < 1 || !hot_model_find(model)) {
+        hot_context_log(image->context, HOT_LOG_NOTE,
+                        "'%s' is taken as plain tensors of order %d: it does not say of which model (for fod: "
+                        "--min_amplitude .1)", image->name, field->order);
+        return;
+    }
+    strcpy(field->model, model);
+    field->judged = got == 3 && share[0] >= 0 && share[0] <= 1 && share[1] >= 0 && share[1] <= 1;
+    memcpy(field->recovered, share, sizeof share);
+    hot_tensor_field_warn(image->context, field);
 }
 
 /* Rows of values of some layout become a confidence and the unique values in order. */
@@ -113,9 +139,7 @@ hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
     for (size_t voxel = 0; voxel < voxels; voxel++)
         (*field)->fitted += (*field)->values[voxel * image->values] > 0;
     if (status == HOT_OK)
-        hot_context_log(image->context, HOT_LOG_NOTE,
-                        "'%s' is taken as plain tensors of order %d: it does not say of which model (for fod: "
-                        "--min_amplitude .1)", image->name, order);
+        take_what_is_said(image, *field);
     else
         hot_tensor_field_destroy(field);
     return status;

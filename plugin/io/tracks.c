@@ -1,6 +1,7 @@
 /* MRtrix's tracks in: a text header, then points; NaN ends a streamline, Inf the file. */
 #include "io/common/tracks.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -55,7 +56,10 @@ static hot_status read_header(tck *in)
     size_t lines = 0, bytes = 0;
     while (status == HOT_OK && fgets(line, sizeof line, in->file) && bytes < HEADER) {
         bytes += strlen(line);
-        line[strcspn(line, "\r\n")] = '\0';
+        size_t length = strlen(line);
+        while (length > 0 && isspace((unsigned char)line[length - 1])) /* MRtrix puts blanks behind its first line */
+            length--;
+        line[length] = '\0';
         if (lines++ == 0 && strcmp(line, "mrtrix tracks") != 0)
             return hot_context_fail(in->context, HOT_ERROR_FORMAT, "'%s' holds no MRtrix tracks: its first line is "
                                     "not `mrtrix tracks`", in->path);

@@ -54,11 +54,28 @@ for name, circular in ("few", True), ("plenty", False):
     check(("cannot be judged" in page) == circular != ("times the noise of the b=0 volumes" in page), f"{name}: page")
 
 # The tensors' file says it to whoever reads it next; fits of enough directions say nothing.
+KINDS = "nrrd", "nii.gz", "mif"
 fits = {name: works("fit", f"{name}.nii.gz", "-o", f"{name}_fit.nrrd").stderr for name in ("few", "plenty")}
-for command in (["peaks", "{}_fit.nrrd", "-o", "peaks.nrrd"], ["export", "{}_fit.nrrd", "-o", "sh.nii.gz", "--format",
-                                                               "sh"]):
-    for name in fits:
-        done = works(*[word.format(name) for word in command])
-        check((HARDLY in done.stderr) == (name == "few"), f"{command[0]} of {name}: {done.stderr}")
+for name in fits:
+    whole = None
+    for kind in KINDS:
+        works("fit", f"{name}.nii.gz", "-o", f"{name}_fit.{kind}", "--quiet")
+        done = works("peaks", f"{name}_fit.{kind}", "-o", "peaks.nii.gz")
+        check((HARDLY in done.stderr) == (name == "few"), f"peaks of {name}_fit.{kind}: {done.stderr}")
+        check("does not say" not in done.stderr, f"{name}_fit.{kind}: {done.stderr}")
+        found = np.asarray(nibabel.load("peaks.nii.gz").dataobj)
+        length = np.linalg.norm(found.reshape(*found.shape[:3], -1, 3), axis=-1)
+        whole = length > 0 if whole is None else whole
+        check(np.array_equal(length > 0, whole), f"{name}_fit.{kind}: as many directions as from NRRD")
+        done = works("export", f"{name}_fit.{kind}", "-o", "sh.nii.gz", "--format", "sh")
+        check((HARDLY in done.stderr) == (name == "few"), f"export of {name}_fit.{kind}: {done.stderr}")
+# Other words in its place say nothing.
+for words in (b"tensors: xyz .1 .1", b"tensors: fodfodfodfodfodfodfod", b"tensors: fod -1 2   "):
+    data = open("few_fit.mif", "rb").read()
+    at = data.index(b"hotfiber_tensors: ")
+    line = data[at:data.index(b"\n", at)]
+    open("other.mif", "wb").write(data.replace(line, (b"hotfiber_" + words)[:len(line)].ljust(len(line))))
+    done = works("peaks", "other.mif", "-o", "peaks.nii.gz")
+    check(HARDLY not in done.stderr and ("does not say" in done.stderr) == (b" -1" not in words), done.stderr)
 check(HARDLY in fits["few"] and HARDLY not in fits["plenty"], f"fit: {fits}")
 end()

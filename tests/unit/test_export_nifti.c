@@ -34,7 +34,7 @@ static void round_trip(hot_context *context, const char *path, int datatype)
         values[i] = bytes[i] = (uint8_t)(i * 5);
     const void *samples = datatype == DT_UINT8 ? (const void *)bytes : values;
     size_t width = datatype == DT_UINT8 ? 1 : sizeof(float);
-    hot_status status = hot_nifti_begin(context, path, &oblique, VOLUMES, datatype, 0, 0, HOT_CONTENT_MAP, &writer);
+    hot_status status = hot_nifti_begin(context, path, &oblique, VOLUMES, datatype, 0, 0, HOT_CONTENT_MAP, NULL, &writer);
     CHECK(status == HOT_OK, "%s", hot_context_message(context));
     for (int v = 0; status == HOT_OK && v < VOLUMES; v++)
         status = hot_volume_write(context, &writer, (const char *)samples + (size_t)v * VOXELS * width, VOXELS * width);
@@ -97,20 +97,20 @@ int main(void)
     refuse(context, "absurd.nii", junk, sizeof junk);
 
     /* too few samples, a full disk, no such folder, an axis too long */
-    CHECK(hot_nifti_begin(context, "few.nii", &oblique, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, &writer) == HOT_OK,
+    CHECK(hot_nifti_begin(context, "few.nii", &oblique, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, NULL, &writer) == HOT_OK,
           "begin");
     CHECK(hot_volume_end(context, &writer, HOT_OK) == HOT_ERROR_ARGUMENT, "too few");
-    hot_status status = hot_nifti_begin(context, "/dev/full", &oblique, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, &writer);
+    hot_status status = hot_nifti_begin(context, "/dev/full", &oblique, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, NULL, &writer);
     if (status == HOT_OK)
         status = hot_volume_write(context, &writer, junk, 24);
     CHECK(hot_volume_end(context, &writer, status) == HOT_ERROR_FILE, "full disk");
     CHECK(strstr(hot_context_message(context), "No space"), "%s", hot_context_message(context));
-    CHECK(hot_nifti_begin(context, "/dev/null/a.nii", &oblique, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, &writer) ==
+    CHECK(hot_nifti_begin(context, "/dev/null/a.nii", &oblique, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, NULL, &writer) ==
               HOT_ERROR_FILE,
           "folder");
     hot_grid longer = oblique;
     longer.size[1] = 40000;
-    CHECK(hot_nifti_begin(context, "c.nii", &longer, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, &writer) == HOT_ERROR_DATA,
+    CHECK(hot_nifti_begin(context, "c.nii", &longer, 1, DT_UINT8, 0, 0, HOT_CONTENT_MAP, NULL, &writer) == HOT_ERROR_DATA,
           "too long");
     CHECK(files_in(folder) == 0, "%zu files left", files_in(folder));
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "empty folder");

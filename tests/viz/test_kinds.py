@@ -43,6 +43,9 @@ quiet = ["none.nrrd", "--opacity", "0"]
 seen = picture(*quiet, "--overlay", "a.tck")
 check(seen != picture(*quiet), "streamlines are seen")
 check(seen == picture(*quiet, "a.tck"), "among the files as well")
+subprocess.run(["tckedit", "a.tck", "edited.tck", "-quiet"], check=True)
+check(open("edited.tck", "rb").readline() == b"mrtrix tracks    \n", "MRtrix puts blanks behind its first line")
+check(picture(*quiet, "--overlay", "edited.tck") == seen, "as MRtrix writes it")
 for name, kind, big in (("b.tck", "d", 1), ("c.tck", "f", 1), ("d.tck", "d", 0)):
     triples = np.concatenate([np.vstack([line, [[np.nan] * 3]]) for line in lines] + [[[np.inf] * 3]])
     said = "Float" + ("64" if kind == "d" else "32") + ("BE" if big else "LE")

@@ -32,7 +32,8 @@ hot_status hot_dwi_save_fsl(hot_context *context, const hot_dwi *dwi, const char
     hot_volume_writer image = {0};
     FILE *b = NULL, *g = NULL;
     size_t volume_bytes = hot_grid_voxels(&dwi->grid) * hot_sample_bytes(sample);
-    HOT_TRY(hot_nifti_begin(context, path, &dwi->grid, dwi->volumes, types[sample], 1, 0, HOT_CONTENT_DWI, &image));
+    HOT_TRY(hot_nifti_begin(context, path, &dwi->grid, dwi->volumes, types[sample], 1, 0, HOT_CONTENT_DWI, NULL,
+                            &image));
     hot_status status = begin_beside(context, path, ".bval", &bval, &b);
     if (status == HOT_OK)
         status = begin_beside(context, path, ".bvec", &bvec, &g);

@@ -245,6 +245,8 @@ static hot_status read_line(hot_context *context, const char *name, const char *
         header->scale = two[1];
     } else if (strcmp(key, "hotfiber_content") == 0) {
         header->content = hot_content_find(value);
+    } else if (strcmp(key, "hotfiber_tensors") == 0) {
+        snprintf(header->tensors, sizeof header->tensors, "%s", value);
     } else if (strcmp(key, "command_history") == 0) {
         const char *slash = value;
         for (const char *at = value; *at && *at != ' '; at++)
@@ -398,6 +400,8 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
         image->last_values = header->size[axis] > 1 ? header->size[axis] : image->last_values;
     image->content = header->changed ? header->history : header->content;
     image->content_said = header->changed ? "its command_history" : "its line hotfiber_content";
+    if (!header->changed)
+        memcpy(image->tensors, header->tensors, sizeof image->tensors);
     image->layout = header->changed ? HOT_LAYOUT_MRTRIX : header->content ? HOT_LAYOUT_WORLD : HOT_LAYOUT_UNKNOWN;
     image->sample = header->sample;
     image->slope = header->scale;

@@ -16,6 +16,7 @@ typedef struct hot_mif_header {
     hot_sample sample;
     int bits, swapped;       /* packed bits (sample is U8 then); not the machine's byte order */
     hot_content content;     /* what our own line hotfiber_content says */
+    char tensors[HOT_TENSORS_SAID]; /* and hotfiber_tensors */
     hot_content history;     /* what the commands in command_history have made of it since, */
     int changed;             /* if any of them made something else */
     char *scheme;            /* the lines of dw_scheme; NULL = none */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,7 @@
 
 #include "core/grid_match.h"
 #include "io/common/paths.h"
+#include "nifti_volume.h"
 
 static const int types[] = {
     [HOT_SAMPLE_I8] = DT_INT8,    [HOT_SAMPLE_U8] = DT_UINT8,   [HOT_SAMPLE_I16] = DT_INT16,
@@ -44,7 +46,7 @@ typedef struct about {
     int has_sform, has_qform, units;
     int intent;
     double intent_p1;
-    char intent_name[17];
+    char intent_name[17], descrip[81];
 } about;
 
 /* The matrix of the quaternion; what is no number counts as 0, and voxels of no size as 1 mm. */
@@ -77,6 +79,7 @@ static void set_qform(about *to)
         to->intent = HEADER.intent_code;                                                                               \
         to->intent_p1 = HEADER.intent_p1;                                                                              \
         memcpy(to->intent_name, HEADER.intent_name, 16);                                                               \
+        memcpy(to->descrip, HEADER.descrip, 80);                                                                       \
         to->has_sform = HEADER.sform_code > 0;                                                                         \
         to->units = HEADER.xyzt_units & 7;                                                                            \
         to->has_qform = HEADER.qform_code > 0;                                                                         \
@@ -241,6 +244,9 @@ static void set_content(const about *header, hot_image *image)
     if (image->content != HOT_CONTENT_UNKNOWN) {
         image->content_said = "its intent_name";
         image->layout = HOT_LAYOUT_WORLD;
+        const char *tensors = strstr(header->descrip, HOT_NIFTI_TENSORS);
+        if (tensors && strncmp(header->descrip, own, sizeof own - 1) == 0)
+            snprintf(image->tensors, sizeof image->tensors, "%s", tensors + sizeof HOT_NIFTI_TENSORS - 1);
         return;
     }
     switch (header->intent) {

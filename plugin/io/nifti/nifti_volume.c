@@ -77,13 +77,16 @@ static hot_status make_header(hot_context *context, const char *path, const hot_
 }
 
 hot_status hot_nifti_begin(hot_context *context, const char *path, const hot_grid *grid, size_t volumes, int datatype,
-                           double slope, double intercept, hot_content content, hot_volume_writer *writer)
+                           double slope, double intercept, hot_content content, const char *tensors,
+                           hot_volume_writer *writer)
 {
     nifti_1_header header;
     char head[HEADER_BYTES] = {0};
     size_t bytes = 0;
     memset(writer, 0, sizeof *writer);
     HOT_TRY(make_header(context, path, grid, volumes, datatype, slope, intercept, content, &header, &bytes));
+    if (tensors)
+        snprintf(header.descrip, sizeof header.descrip, "hotfiber %s%s%s", hot_version(), HOT_NIFTI_TENSORS, tensors);
     memcpy(head, &header, sizeof header);
     return hot_volume_begin(context, path, head, sizeof head, bytes, writer);
 }
