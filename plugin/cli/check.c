@@ -33,30 +33,16 @@ static const char *const axis_names[] = {
     [HOT_CHECK_IN_BVEC] = "rows of the bvec", [HOT_CHECK_IN_TABLE] = "columns of the gradient table",
     [HOT_CHECK_IN_NRRD] = "DWMRI_gradient keys", [HOT_CHECK_IN_A_BVEC] = "rows of a bvec"};
 
-/* How many tables these data do not separate from the one given. */
-static int count_alike(const hot_check_gradients *check)
-{
-    int alike = 0;
-    for (int n = 0; n < HOT_CHECK_TABLES; n++)
-        alike += n != check->given && !check->table[n].told;
-    return alike;
-}
-
 /* The verdict on a table that no other beats: one sentence, with the tables that these data do not separate from it. */
 static void show_likeliest(const hot_check_gradients *check)
 {
-    const int alike = count_alike(check);
+    char names[HOT_CHECK_TEXT];
+    const int alike = hot_check_name_alike(check, names, sizeof names);
     if (!alike) {
         printf("gradient table: right: the most likely of %d, in %zu voxels\n", HOT_CHECK_TABLES, check->voxels);
         return;
     }
-    printf("gradient table: as given, or ");
-    for (int n = 0, shown = 0; n < HOT_CHECK_TABLES && shown < SHOWN; n++)
-        if (n != check->given && !check->table[n].told)
-            printf("%s%s", shown++ ? ", or " : "", check->table[n].name);
-    if (alike > SHOWN)
-        printf(", or one of %d more", alike - SHOWN);
-    printf(": these data cannot tell which");
+    printf("gradient table: as given, or %s: these data cannot tell which", names);
     if (alike < HOT_CHECK_TABLES - 1)
         printf("; the other %d are less likely", HOT_CHECK_TABLES - 1 - alike);
     printf(", in %zu voxels\n", check->voxels);
@@ -167,11 +153,12 @@ static void add_rows(cJSON *root, const hot_check_rows *rows, size_t volumes)
 
 static const char *verdict_of(const hot_check_gradients *check, const hot_check_rows *rows)
 {
+    char names[HOT_CHECK_TEXT];
     return rows_are_wrong(rows)                 ? "none"
         : check->verdict == HOT_CHECK_WRONG     ? "wrong"
         : check->verdict != HOT_CHECK_LIKELIEST ? "cannot tell"
-        : count_alike(check)                    ? "possible"
-                                                : "right";
+        : hot_check_name_alike(check, names, sizeof names) ? "possible"
+                                                           : "right";
 }
 
 static hot_status show_json(hot_context *context, const char *source, const hot_check_gradients *check,

@@ -30,6 +30,10 @@ int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
  * three the rest is counted. Returns how many. */
 int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size);
 
+/* The tables that these data do not separate from the one given: "x flipped, or y flipped"; of more than four the rest
+ * is counted. Returns how many. */
+int hot_check_name_alike(const hot_check_gradients *check, char *text, size_t size);
+
 /* As hot_check_volumes, from some lines of each slice, in which about `least` voxels of the mask are; 0: from all. */
 hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t least,
                                      hot_check_findings **findings);

@@ -117,11 +117,18 @@ static void put_preparation(FILE *file, const hot_page *page, unsigned *cited)
     }
     fputs(is(settings, "mask", "estimated") ? "A mask was estimated from the b=0 volumes. "
                                             : "A given mask was used. ", file);
-    if (is(hot_json_at(page->json, "gradients"), "verdict", "likeliest")) {
+    const cJSON *check = hot_json_at(page->json, "gradients");
+    const int settled = is(check, "verdict", "likeliest"), possible = is(check, "verdict", "possible");
+    if (settled || possible) {
         fputs("The gradient table was compared with its flips and permutations by the coherence of fibres between "
-              "voxels, and found the most likely", file);
+              "voxels", file);
+        fputs(settled ? ", and found the most likely" : "", file);
         cite(file, JEURISSEN | SCHILLING, cited);
-        fputs(". ", file);
+        fputs(settled ? ". " : "; none was more likely, but it could not be told from the table with ", file);
+        if (possible) {
+            hot_html_text(file, hot_json_text(check, "alike"));
+            fputs(". ", file);
+        }
     }
 }
 

@@ -110,6 +110,10 @@ static void put_gradient_check(FILE *file, const hot_page *page)
     fputs("<tr><th scope=\"row\">gradient table</th><td>", file);
     if (strcmp(verdict, "likeliest") == 0) {
         fputs("<span class=\"fine\">the given table is the most likely</span> of all flips and permutations", file);
+    } else if (strcmp(verdict, "possible") == 0) {
+        fputs("<span class=\"odd\">not settled</span>: no other is more likely, and these data cannot tell the given "
+              "table from ", file);
+        hot_html_text(file, hot_json_text(check, "alike"));
     } else if (strcmp(verdict, "wrong") == 0) {
         fputs("<span class=\"odd\">probably wrong</span>: more likely is ", file);
         hot_html_text(file, hot_json_text(check, "likeliest"));

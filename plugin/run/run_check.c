@@ -76,6 +76,18 @@ static hot_status report_axes(hot_run_job *job, const hot_check_gradients *check
         return HOT_ERROR_MEMORY;
     if (check->verdict == HOT_CHECK_UNSURE)
         return cJSON_AddStringToObject(object, "reason", check->reason) ? HOT_OK : HOT_ERROR_MEMORY;
+    /* Few in its place: an axis that the data do not show. Many: voxels so few that they say little. */
+    enum { FEW = 3 };
+    const int alike = check->verdict == HOT_CHECK_LIKELIEST ? hot_check_name_alike(check, names, sizeof names) : 0;
+    if (alike && (!cJSON_ReplaceItemInObject(object, "verdict", cJSON_CreateString("possible")) ||
+                  !cJSON_AddStringToObject(object, "alike", names)))
+        return HOT_ERROR_MEMORY;
+    if (alike && alike <= FEW) {
+        snprintf(line, sizeof line, "the gradient table is right as given, or with %s: these data cannot tell which; "
+                 "`hotfiber check` of a whole head of this protocol can", names);
+        if (!add_warning(object, line))
+            return HOT_ERROR_MEMORY;
+    }
     int whole = cJSON_AddStringToObject(object, "likeliest", check->table[0].name) &&
                 cJSON_AddNumberToObject(object, "z", check->table[0].z) &&
                 cJSON_AddNumberToObject(object, "voxels", (double)check->voxels);

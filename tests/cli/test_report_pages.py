@@ -51,7 +51,8 @@ CASES = { # each differs from the one above in what is named
                              "noise_model": "gaussian"}, "response": None, "counts": {"voxels": 1000, "flagged": 1000},
                 "input": {"file": "a/", "to_world": [[0, 0], [3]], "size": [1, 2], "volumes": 4,
                           "shells": SHELLS[1:2]}},
-    "given": {"settings": {"method": "signal", "model": "fod", "max_fibers": 1}, "response": {"from": "diffusivities"}},
+    "given": {"gradients": {"verdict": "possible", "alike": "z flipped, or <x> and y swapped"},
+              "settings": {"method": "signal", "model": "fod", "max_fibers": 1}, "response": {"from": "diffusivities"}},
     "file": {"settings": {"method": "lowrank", "model": "fod", "order": 4, "max_fibers": 3},
              "response": {"from": "file", "shells": [{"b": 700, "coefficients": [1, 0]},
                                                      {"b": 9, "coefficients": "?"}]}}}

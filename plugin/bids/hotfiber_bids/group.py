@@ -88,6 +88,8 @@ def row_of(scan, status, report):
     row["gradients"] = str(gradients["verdict"]) if gradients.get("verdict") is not None else None
     if gradients.get("verdict") == "wrong":
         row["gradients"] = f"wrong: {gradients.get('likeliest')}"
+    elif gradients.get("verdict") == "possible":
+        row["gradients"] = f"possible, as is {gradients.get('alike')}"
     log = report.get("log") if isinstance(report.get("log"), list) else []
     row["warnings"] = [str(entry.get("text")) for entry in log
                        if isinstance(entry, dict) and entry.get("level") == "warning"]
