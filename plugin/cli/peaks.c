@@ -14,8 +14,8 @@ const cli_command cli_peaks_command = {
     "fibre's volume fraction (fod) or the value of the form there (adc, odf, harmonics); absent ones are 0. NRRD, or "
     "by its name NIfTI or MIF, in scanner RAS.\n\n"
     "Spherical harmonics of any program are taken: one volume per coefficient, even degrees, lmax 2 to 12. sh2peaks' "
-    "-num and -mask mean the same here, its -threshold is --min_amplitude; --threshold 0 --min_angle 0 gives the "
-    "maxima that sh2peaks gives.\n\n",
+    "-num and -mask mean the same here, its -threshold is --min_amplitude; --threshold 0 --min_angle 0 leaves "
+    "out no maximum (sh2peaks starts from fewer points, so that its small ones differ).\n\n",
     0};
 static const char examples[] =
     "  hotfiber fit dwi.nhdr --model fod --order 6 | hotfiber peaks -o peaks.nii.gz\n"

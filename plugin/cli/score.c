@@ -20,6 +20,21 @@ const cli_command cli_score_command = {
 
 static double share(size_t part, const hot_score_group *group) { return (double)part / (double)group->voxels; }
 
+/* Voxels that are empty in both files count as right, which a background makes of everything. */
+static void note_background(hot_context *context, const hot_score *score)
+{
+    size_t groups, all = 0, empty = 0;
+    const hot_score_group *group = hot_score_groups(score, &groups);
+    for (size_t g = 0; g < groups; g++)
+        if (strcmp(group[g].table, "all") == 0)
+            all = group[g].voxels;
+        else if (strcmp(group[g].table, "condition") == 0 && strcmp(group[g].name, "isotropic") == 0)
+            empty = group[g].right_count;
+    if (2 * empty > all)
+        hot_context_log(context, HOT_LOG_NOTE, "%zu of %zu voxels have no direction in either file and count as right: "
+                        "leave the background out with --mask", empty, all);
+}
+
 static int is_standard(const hot_score_group *group)
 {
     return strcmp(group->table, "condition") == 0 || strcmp(group->table, "all") == 0;
@@ -156,6 +171,8 @@ int cli_score(int argc, char **argv)
         o.mask = mask ? hot_mask_bytes(mask) : NULL;
         o.slice = slice + 1;
         status = hot_score_create(common.context, found, truth, &o, &score);
+        if (status == HOT_OK && !mask)
+            note_background(common.context, score);
     }
     if (status == HOT_OK && (status = hot_output_begin(common.context, output_path, &output)) == HOT_OK) {
         status = hot_output_file(common.context, &output, &file);

@@ -34,6 +34,16 @@ check(json.load(open("again/report.json"))["response"]["from"] == "first/respons
 works("export", "first", "-o", "lines.vtp")
 works("export", "first/peaks.nrrd", "-o", "lines2.vtp")
 check(open("lines.vtp", "rb").read() == open("lines2.vtp", "rb").read(), "export FOLDER")
+# A background counts as right: score says so, unless a mask leaves it out.
+for count, words in ((3, False), (11, True)):
+    field = np.zeros((count + 10, 1, 1, 3), "f4")
+    field[:10, ..., 0] = 1
+    nibabel.save(nibabel.Nifti1Image(field, np.eye(4)), "field.nii.gz")
+    nibabel.save(nibabel.Nifti1Image(field[..., 0].astype("u1"), np.eye(4)), "inside.nii.gz")
+    for mask in [], ["--mask", "inside.nii.gz"]:
+        done = works("score", "field.nii.gz", "--truth", "field.nii.gz", "--as", "peaks", *mask)
+        check((f"{count} of {count + 10} voxels have no direction in either file" in done.stderr) ==
+              (words and not mask), f"{count} empty voxels, {mask}: {done.stderr}")
 scores = [works("score", of, "--truth", "truth.nrrd").stdout for of in ("first", "first/peaks.nrrd")]
 check(scores[0] == scores[1] and scores[0], f"score FOLDER: {scores}")
 os.remove("first/mask.nii.gz")
