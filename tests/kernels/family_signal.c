@@ -4,7 +4,7 @@
 #include "forms3.h"
 #include "signal_reference.h"
 
-#include "bench/accuracy/simulated_voxels.h"
+#include "simulated_voxels.h"
 #include "common/cpu.h"
 
 #include <hotfiber/signal.h>
