@@ -1,4 +1,4 @@
-/* Problems for the checks of SS-HOPM (family_sshopm.c) and its benchmarks (sshopm_bench.c). */
+/* Problems for the checks of SS-HOPM (family_sshopm.c ...). */
 #ifndef HOT_TESTS_SSHOPM_CASES_H
 #define HOT_TESTS_SSHOPM_CASES_H
 
@@ -130,8 +130,5 @@ void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t sta
                              hot_shift shift);
 void check_sshopm_wide(check_run *run);
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts);
-
-/* Measured by the checker's --bench. */
-void check_sshopm_bench(check_run *run);
 
 #endif
