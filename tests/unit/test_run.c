@@ -132,29 +132,6 @@ static void test_rules(void)
     }
 }
 
-/* The parameter at fault belongs to the last failure alone. */
-static void test_parameter(void)
-{
-    hot_context *context;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
-    CHECK(hot_context_parameter(context)[0] == 0, "none at the start");
-    CHECK(hot_context_fail_parameter(context, HOT_ERROR_DATA, "starts", "%d of them", 3) == HOT_ERROR_DATA &&
-              strcmp(hot_context_message(context), "starts: 3 of them") == 0 &&
-              strcmp(hot_context_parameter(context), "starts") == 0,
-          "%s", hot_context_message(context));
-    CHECK(hot_context_set_parameter(context, HOT_ERROR_DATA, "mask") == HOT_ERROR_DATA &&
-              strcmp(hot_context_parameter(context), "starts") == 0, "one is named already");
-    hot_context_fail(context, HOT_ERROR_FILE, "no file");
-    CHECK(hot_context_parameter(context)[0] == 0, "'%s'", hot_context_parameter(context));
-    CHECK(hot_context_set_parameter(context, HOT_OK, "mask") == HOT_OK && hot_context_parameter(context)[0] == 0,
-          "no failure");
-    CHECK(hot_context_set_parameter(context, HOT_ERROR_FILE, "mask") == HOT_ERROR_FILE &&
-              strcmp(hot_context_message(context), "mask: no file") == 0 &&
-              strcmp(hot_context_parameter(context), "mask") == 0,
-          "%s", hot_context_message(context));
-    hot_context_destroy(&context);
-}
-
 /* sshopm runs from 128 starts by default, and finds what the scan of maxima finds. */
 static void test_sshopm(void)
 {
@@ -310,7 +287,6 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     test_refusals();
-    test_parameter();
     test_rules();
     test_sshopm();
     test_failing_memory();
