@@ -380,6 +380,38 @@ static void test_arguments(hot_context *context)
           "no samples");
     hot_response_destroy(&no_shell);
     hot_fiber_field_destroy(&made);
+    /* a mask of another size */
+    hot_grid half = *grid;
+    half.size[0] /= 2;
+    hot_mask *small = NULL;
+    hot_response *of_small = NULL;
+    hot_tensor_field *small_tensors = NULL;
+    hot_fiber_field *small_fibers = NULL;
+    hot_dwi *clean = NULL;
+    hot_run_fields fields;
+    double sigma, snr;
+    size_t repeats;
+    CHECK(hot_mask_full(context, &half, &small) == HOT_OK, "%s", hot_context_message(context));
+    const hot_run_options run = {.size = sizeof run, .mask_in_memory = small};
+    const hot_peaks_options looking = {.size = sizeof looking, .mask = small};
+    const hot_status refused[] = {hot_run_compute(context, dwi, &run, &fields, NULL),
+                                  hot_response_estimate(context, dwi, small, 8, &of_small, NULL),
+                                  hot_tensor_field_fit(context, dwi, small, NULL, &small_tensors),
+                                  hot_fiber_field_signal(context, dwi, small, response, NULL, NULL, &small_fibers),
+                                  hot_fiber_field_find(context, tensors, &looking, &small_fibers),
+                                  hot_dwi_noise(context, dwi, small, &sigma, &snr, &repeats),
+                                  hot_dwi_denoise(context, dwi, small, NULL, &clean, NULL)};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        CHECK(refused[i] == HOT_ERROR_DATA, "function %zu, a mask of another size: %d", i, (int)refused[i]);
+    CHECK(!of_small && !small_tensors && !small_fibers && !clean && !fields.fibers &&
+              strstr(hot_context_message(context), "the mask has"), "%s", hot_context_message(context));
+    hot_mask_destroy(&small);
+    /* an axis that is too long for NIfTI */
+    const hot_grid longer = {.size = {1, 40000, 1}, .to_world = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    CHECK(hot_mask_full(context, &longer, &small) == HOT_OK &&
+              hot_mask_save(context, small, "out.nii") == HOT_ERROR_DATA && !exists("out.nii"), "40,000 voxels: %s",
+          hot_context_message(context));
+    hot_mask_destroy(&small);
     /* a map of noise from elsewhere, and one without a position that has other sizes */
     float *map = NULL;
     hot_grid there = *grid;

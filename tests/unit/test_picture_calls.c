@@ -105,19 +105,23 @@ static void draw(hot_context *context, const char *name, const size_t size[3], h
     }
     fprintf(notes, "==== %s\n", name);
     const hot_export_format *as = format ? hot_export_format_find(format, "picture.png") : NULL;
+    float *certainty = malloc(voxels * (size_t)most * sizeof *certainty);
+    for (size_t i = 0; i < voxels * (size_t)most; i++)
+        certainty[i] = (float)(i % 5) / 4;
     CHECK(hot_fiber_field_create(context, &grid, most, peaks, &fibers) == HOT_OK &&
+              hot_fiber_field_set_certainty(context, fibers, behind ? certainty : NULL) == HOT_OK &&
               (as ? as->write(context, fibers, "picture.png")
                   : hot_export_picture(context, fibers, behind ? background : NULL, "picture.png")) == HOT_OK,
           "%s: %s", name, hot_context_message(context));
     CHECK(remove("picture.png") == 0, "%s: a picture", name);
     hot_fiber_field_destroy(&fibers);
-    free(background), free(peaks);
+    FREE(certainty, background, peaks);
 }
 
 static void draw_all(void *context, FILE *file)
 {
     notes = file;
-    draw(context, "over an image", (const size_t[]){5, 4, 4}, HOT_SPACE_LPS, 3, 1, NULL);
+    draw(context, "over an image, more and less certain", (const size_t[]){5, 4, 4}, HOT_SPACE_LPS, 3, 1, NULL);
     draw(context, "in no space, over amplitudes", (const size_t[]){4, 5, 3}, HOT_SPACE_UNKNOWN, 4, 0, NULL);
     draw(context, "one slice", (const size_t[]){6, 5, 1}, HOT_SPACE_RAS, 1, 0, NULL);
     draw(context, "colours", (const size_t[]){5, 4, 6}, HOT_SPACE_RAS, 2, 0, "dec");
