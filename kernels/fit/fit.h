@@ -47,10 +47,6 @@ hot_status hot_fit_weighted_f32_cpu(hot_context *context, hot_cpu_level level, s
                                     const double *design, size_t count, const float *input, const float *weight,
                                     float *coefficients, size_t output_stride, uint8_t *flags);
 
-/* hot_fit_pseudo_inverse in long double, without the condition number. */
-hot_status hot_fit_pseudo_inverse_ref(hot_context *context, size_t rows, size_t columns, const double *design,
-                                      const double *penalty, double *inverse);
-
 /* ---- Parts of the CPU backend ---------------------------------------------------------------------------- */
 
 enum { HOT_FIT_VOXELS = 4, HOT_FIT_LANES = 8 };

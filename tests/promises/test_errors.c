@@ -70,6 +70,16 @@ static hot_status estimate_mask(hot_context *c, const char *path)
     return status;
 }
 
+static hot_status fit_model(hot_context *c, const char *model)
+{
+    const hot_fit_options o = {.size = sizeof o, .model = model, .positive = strcmp(model, "adc") == 0};
+    hot_tensor_field *field = (hot_tensor_field *)&field;
+    const hot_status status = hot_tensor_field_fit(c, dwi, mask, &o, &field);
+    check_output(status, field);
+    hot_tensor_field_destroy(&field);
+    return status;
+}
+
 static hot_status make_phantom(hot_context *c, const char *path)
 {
     const double shells[2] = {1000, 2000};
@@ -236,6 +246,10 @@ static const row rows[] = {
     {"hot_mask_load", load_mask, "mask.nrrd", NULL, READS | FORMAT},
     {"hot_mask_load, NIfTI", load_mask, "mask.nii.gz", NULL, READS},
     {"hot_mask_estimate, hot_dwi_noise", estimate_mask, "", NULL, CANCELS},
+    {"hot_tensor_field_fit, adc", fit_model, "adc", NULL, CANCELS},
+    {"hot_tensor_field_fit, odf", fit_model, "odf", NULL, CANCELS},
+    {"hot_tensor_field_fit, fod", fit_model, "fod", NULL, CANCELS},
+    {"hot_tensor_field_fit, msmt", fit_model, "msmt", NULL, CANCELS},
     {"hot_tensor_field_save", save_tensors, "out.nrrd", NULL, WRITES},
     {"hot_tensor_field_load, NIfTI", load_tensors, "tensors.nii.gz", NULL, READS},
     {"hot_fiber_field_save", save_fibers, "out.nrrd", NULL, WRITES},
@@ -380,6 +394,15 @@ static void test_arguments(hot_context *context)
           "no samples");
     hot_response_destroy(&no_shell);
     hot_fiber_field_destroy(&made);
+    /* a model and orders that are not, and one that the directions do not determine */
+    hot_tensor_field *unfit = NULL;
+    const hot_fit_options o[] = {{.size = sizeof *o, .model = "xyz"}, {.size = sizeof *o, .order = 5},
+                                 {.size = sizeof *o, .model = "odf", .order = 8}};
+    for (int i = 0; i < 3; i++)
+        CHECK(hot_tensor_field_fit(context, dwi, mask, &o[i], &unfit) ==
+                  (i < 2 ? HOT_ERROR_ARGUMENT : HOT_ERROR_DATA) && !unfit &&
+                  strstr(hot_context_message(context), i == 0 ? "xyz" : i == 1 ? "5" : "order 6 would do"), "%d: %s", i,
+              hot_context_message(context));
     /* a mask of another size */
     hot_grid half = *grid;
     half.size[0] /= 2;
