@@ -76,42 +76,6 @@ static void test_refusals(void)
     refused(&bad, HOT_ERROR_FILE, "/no/such/mask.nrrd");
 }
 
-/* sshopm runs from 128 starts by default, and finds what the scan of maxima finds. */
-static void test_sshopm(void)
-{
-    hot_context *context;
-    hot_dwi *dwi = NULL;
-    hot_run_fields fields[3] = {{0}};
-    hot_run_result result[3];
-    CHECK(hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .device = HOT_DEVICE_CPU,
-                                                    .threads = 2}, &context) == HOT_OK, "context");
-    CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
-    const hot_peaks_options peaks[3] = {{.size = sizeof *peaks, .method = "sshopm"},
-                                        {.size = sizeof *peaks, .method = "sshopm", .starts = 128},
-                                        {.size = sizeof *peaks, .method = "maxima"}};
-    hot_run_options options[3];
-    for (int i = 0; i < 3; i++)
-        options[i] = (hot_run_options){.size = sizeof *options, .peaks = &peaks[i]};
-    for (int i = 0; i < 3; i++)
-        CHECK(hot_run_compute(context, dwi, &options[i], &fields[i], &result[i]) == HOT_OK, "%s",
-              hot_context_message(context));
-    const hot_grid *grid = hot_fiber_field_grid(fields[0].fibers);
-    const size_t values = 9 * grid->size[0] * grid->size[1] * grid->size[2];
-    const float *found[3];
-    for (int i = 0; i < 3; i++)
-        found[i] = hot_fiber_field_peaks(fields[i].fibers);
-    CHECK(memcmp(found[0], found[1], values * sizeof(float)) == 0, "128 starts are the default");
-    size_t apart = 0;
-    for (size_t k = 0; k < values; k++)
-        apart += fabsf(found[0][k] - found[2][k]) > 1e-3f;
-    CHECK(result[0].fibers[1] > 0 && apart <= values / 100, "sshopm and maxima differ in %zu of %zu values", apart,
-          values);
-    for (int i = 0; i < 3; i++)
-        hot_run_fields_free(&fields[i]);
-    hot_dwi_destroy(&dwi);
-    hot_context_destroy(&context);
-}
-
 static void test_failing_memory(void)
 {
     hot_run_options options = {.size = sizeof options, .input = input, .output = output, .axial_diffusivity = 1.7e-3,
@@ -235,7 +199,6 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     test_refusals();
-    test_sshopm();
     test_failing_memory();
     test_report_memory();
     test_parts_memory();
