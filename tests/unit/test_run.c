@@ -4,7 +4,6 @@
 #include "entries.h"
 #include "starve.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>

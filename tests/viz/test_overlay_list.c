@@ -2,7 +2,6 @@
  * overlay_list.txt, which was read and found right. The font is made here, so that the system's does not matter.
  * `test_viz_overlay_list --write` writes that file anew, for what is changed on purpose. */
 #include "same_lines.h"
-#include "overlay/overlay.h"
 #include "overlay/overlay_parts.h"
 #include "scene/pick.h"
 #include "scenes.h"
