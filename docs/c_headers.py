@@ -29,7 +29,7 @@ def paragraphs(comment):
 
 def declarations(text):
     """(comment, code) for each piece of a header between comments that begin a line."""
-    text = re.sub(r"^#.*\n|^extern \"C\" \{\n|^\}\n|^.*-{20,}.*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^#.*\n|^HOT_C_(?:BEGIN|END)\n|^\}\n|^.*-{20,}.*\n", "", text, flags=re.MULTILINE)
     parts = re.split(r"^(/\*.*?\*/)[ \t]*\n", text, flags=re.DOTALL | re.MULTILINE)
     yield "", parts[0]
     yield from zip(parts[1::2], parts[2::2])

@@ -1,7 +1,6 @@
 /* Checks for C tests. CHECK goes on after a failure and counts it, in any thread; HOT_TEST_END returns the verdict.
  * Comparisons are written so that NaN fails: !(error <= tolerance). */
-#ifndef HOT_TESTS_CHECK_H
-#define HOT_TESTS_CHECK_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ static inline void check_random_axes(uint64_t *state, double x[3], double y[3], 
     for (int d = 0; d < 3; d++)
         y[d] = z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What lies in a folder, hidden ones included: for tests that nothing is left behind. */
-#ifndef HOT_TESTS_ENTRIES_H
-#define HOT_TESTS_ENTRIES_H
+#pragma once
 
 #include <dirent.h>
 
@@ -14,5 +13,3 @@ static inline int entries_in(const char *path)
         closedir(folder);
     return count - 2;
 }
-
-#endif

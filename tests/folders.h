@@ -1,6 +1,5 @@
 /* Lists and clears folders of tests. */
-#ifndef HOT_TESTS_FOLDERS_H
-#define HOT_TESTS_FOLDERS_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -45,5 +44,3 @@ static inline void remove_folder(const char *folder)
     remove_all(folder);
     rmdir(folder);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Compares drawings, as lines of text, with lines in a file. */
-#ifndef HOT_TESTS_SAME_LINES_H
-#define HOT_TESTS_SAME_LINES_H
+#pragma once
 
 #include "check.h"
 
@@ -52,5 +51,3 @@ static inline void check_lines(const char *path, int count, char **arguments, vo
         fclose(wanted);
     }
 }
-
-#endif

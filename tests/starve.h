@@ -1,7 +1,6 @@
 /* Memory that runs out: an allocator for hot_context_options that fails at a chosen call, or from there on, and counts
  * what is not given back. What it gives is not zero. */
-#ifndef HOT_TESTS_STARVE_H
-#define HOT_TESTS_STARVE_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,5 +29,3 @@ static inline void starved_give(void *user, void *memory)
     ((starved *)user)->live -= memory != NULL;
     free(memory);
 }
-
-#endif

@@ -8,10 +8,9 @@ Every case is a mixture of `hotfiber phantom`: 15 % of the voxels without a fibr
 three; dispersion 0-20 degrees, grey matter and CSF in addition to the fibres, weights .4-1, sigma from .7 to 1.3 times
 its mean.
 Every tool estimates its response from the same data and gets all shells that it can use. A voxel is solved when the
-number of fibres is right and each is within 15 degrees. hotfiber runs with its defaults, compared with the slow
-reference of its model (bench/accuracy/hierarchical.py); of MRtrix and DIPY each row is the best of all relative and
-absolute thresholds, chosen by the score itself, which favours them. Calibration: mean over voxels of
-|P(k) said - share right| in ten bins of the largest P.
+number of fibres is right and each is within 15 degrees. hotfiber runs with its defaults; of MRtrix and DIPY each row is
+the best of all relative and absolute thresholds, chosen by the score itself, which favours them. Calibration: mean over
+voxels of |P(k) said - share right| in ten bins of the largest P.
 
 Results are kept per case and tool in --folder (JSON), so that an interrupted run resumes; -o writes the page from the
 finished cases. DIPY needs a Python that has it (--dipy venv/bin/python): a newer version than Debian's. --quick: a few
@@ -173,18 +172,6 @@ def lowrank(hot, truth, mean_length):
     return {"hotfiber lowrank": by_class(truth, solved(truth, in_order(vectors("lowrank/peaks.nii.gz"))))}
 
 
-def reference(hot, truth, mean_length):
-    sys.path.insert(0, HERE)
-    import hierarchical
-    call(hot, "response", "-i", "d.nii.gz", "--mask", "mask.nii.gz", "-o", "r_hot.txt", "--quiet")
-    model, _, mask = hierarchical.fit_files("d.nii.gz", "r_hot.txt", "mask.nii.gz")
-    peaks, p = np.zeros(mask.shape + (9,)), np.zeros(mask.shape + (4,))
-    peaks[mask], p[mask] = model.peaks()[1].reshape(-1, 9), model.p
-    good = solved(truth, peaks.reshape(-1, 3, 3))
-    return {"reference": {**by_class(truth, good), "calibration": calibration(p.reshape(-1, 4), truth),
-                          "prior": model.prior.describe()}}
-
-
 def mrtrix(hot, truth, mean_length):
     rows, common = {}, ("-quiet", "-force", "-nthreads", "1")
     grad = ("-fslgrad", "d.bvec", "d.bval")
@@ -286,10 +273,10 @@ def dipy(python, truth, mean_length):
     return rows
 
 
-TOOLS = {"hotfiber": hotfiber, "lowrank": lowrank, "reference": reference, "mrtrix": mrtrix, "dipy": dipy}
+TOOLS = {"hotfiber": hotfiber, "lowrank": lowrank, "mrtrix": mrtrix, "dipy": dipy}
 
 
-COLUMNS = ["hotfiber", "hotfiber lowrank", "reference", "MRtrix csd", "MRtrix msmt_csd", "DIPY RUMBA", "DIPY CSD"]
+COLUMNS = ["hotfiber", "hotfiber lowrank", "MRtrix csd", "MRtrix msmt_csd", "DIPY RUMBA", "DIPY CSD"]
 
 
 def run_case(options, case):
@@ -343,9 +330,8 @@ with one, 35 %% with two, 10 %% with three, crossings at 30 to 90 degrees), disp
 CSF up to 20 %% each in addition to the fibres, weights .4 to 1, sigma from .7 to 1.3 times its mean. The response comes
 from the same data for every tool. MRtrix and DIPY: the best of 81 pairs of a relative and an absolute threshold and of
 the harmonic orders, chosen by the score itself. `hotfiber`: its defaults. `hotfiber lowrank`:
-`--model msmt --constraint hpsd --order 4 --method lowrank`, with several shells. `reference` is
-bench/accuracy/hierarchical.py, a slow version of hotfiber's model. Calibration: mean of |P(k) said - share right| over
-ten bins. Standard error of one figure: .015 to .025. Bold: the best of its row.
+`--model msmt --constraint hpsd --order 4 --method lowrank`, with several shells. Calibration: mean
+of |P(k) said - share right| over ten bins. Standard error of one figure: .015 to .025. Bold: the best of its row.
 """
 
 

@@ -4,8 +4,7 @@
  *     const bench_entry bench_NAME = {"NAME", "what it measures", function};
  * and one line in BENCHES below. The function measures (bench_measure) and adds rows (bench_add); the table and the
  * JSON are made here. */
-#ifndef HOT_BENCH_H
-#define HOT_BENCH_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -120,5 +119,3 @@ typedef struct bench_entry {
     const char *about; /* one line */
     bench_rows run;
 } bench_entry;
-
-#endif

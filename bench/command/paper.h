@@ -1,6 +1,5 @@
 /* The cases of the five papers' tables and figures: what bench_paper.c and paper_gpu.c measure. */
-#ifndef HOT_BENCH_PAPER_H
-#define HOT_BENCH_PAPER_H
+#pragma once
 
 #include "bench.h"
 
@@ -48,5 +47,3 @@ bench_row *paper_row(bench_report *report, const paper_case *c, const char *back
 /* The rows of a case on the GPU, with data in its memory: ours and those of C libraries. */
 hot_status paper_gpu_rows(hot_context *context, const bench_options *options, bench_report *report,
                           const paper_case *c);
-
-#endif

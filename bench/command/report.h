@@ -1,6 +1,5 @@
 /* The rows of a report, and how they are printed: for the programs that run benchmarks. */
-#ifndef HOT_BENCH_REPORT_H
-#define HOT_BENCH_REPORT_H
+#pragma once
 
 #include "bench.h"
 
@@ -21,5 +20,3 @@ void bench_show_row(const bench_row *row);
 void bench_json_begin(int threads, const char *gpu);
 void bench_json_row(const char *benchmark, const bench_row *row, int first);
 void bench_json_end(void);
-
-#endif

@@ -1,14 +1,10 @@
 /* Times of batched matrix products and of finite-element operators with their data in the GPU's memory, random and not
- * in its cache: for `hotfiber bench contract` and `kernels_checker --bench contract`. HOT_ERROR_DEVICE in a build
- * without CUDA. */
-#ifndef HOT_CONTRACT_MEASURE_H
-#define HOT_CONTRACT_MEASURE_H
+ * in its cache: for `hotfiber bench contract`. HOT_ERROR_DEVICE in a build without CUDA. */
+#pragma once
 
 #include "contract/contract_tuning.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* One figure: seconds per call (median), and the time of a kernel that does nothing but move as many bytes, three
  * quarters (matrices) or the operator's share of them reads, in the same run. */
@@ -29,7 +25,4 @@ hot_status hot_contract_bench_cublas(hot_context *context, int f64, size_t n, si
 hot_status hot_fem_bench(hot_context *context, int f64, int dim, size_t dofs, size_t points, int assemble,
                          size_t megabytes, double seconds, size_t *elements, hot_contract_figure *figure);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,13 +1,10 @@
 /* Times and errors of MTTKRP, and times of iterations of the CP decomposition, on random data in the GPU's memory: for
- * `hotfiber bench cpd` and `kernels_checker --bench cpd`. HOT_ERROR_DEVICE in a build without CUDA. */
-#ifndef HOT_CPD_MEASURE_H
-#define HOT_CPD_MEASURE_H
+ * `hotfiber bench cpd`. HOT_ERROR_DEVICE in a build without CUDA. */
+#pragma once
 
 #include "cpd/cpd_args.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_cpd_bench hot_cpd_bench;
 
@@ -43,7 +40,4 @@ hot_status hot_cpd_bench_return(hot_context *context, void *there, size_t bytes,
  * kernel. */
 hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, size_t bytes, double seconds, double *median);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

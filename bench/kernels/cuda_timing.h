@@ -1,7 +1,6 @@
 /* Timing work on the GPU by its own clock (CUDA events): the one place where benchmarks do it. C++, for the .cu files.
  */
-#ifndef HOT_BENCH_CUDA_TIMING_H
-#define HOT_BENCH_CUDA_TIMING_H
+#pragma once
 
 #include <cuda_runtime.h>
 #include <functional>
@@ -27,5 +26,3 @@ hot_status hot_cuda_time_runs(hot_context *context, const hot_cuda_timing &timin
  * before that without a graph, which loads code. Seconds per call; fastest and repeats may be NULL. */
 hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, int calls, const hot_cuda_work &work,
                          double seconds, double *median, double *fastest, int *repeats);
-
-#endif

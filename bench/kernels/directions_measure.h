@@ -1,20 +1,13 @@
-/* Times of finding directions with all data in the GPU's memory: for `hotfiber bench directions` and
- * `kernels_checker --bench directions`. */
-#ifndef HOT_DIRECTIONS_MEASURE_H
-#define HOT_DIRECTIONS_MEASURE_H
+/* Times of finding directions with all data in the GPU's memory: for `hotfiber bench directions`. */
+#pragma once
 
 #include "directions/directions_args.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Copies the tensors to the current GPU, runs `repeats` times there (with many starts too) and
  * gives the median time of a run in milliseconds; results are copied back. HOT_ERROR_DEVICE in a build without CUDA. */
 hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_args *args, int repeats,
                                     double *milliseconds);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

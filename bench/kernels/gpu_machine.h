@@ -1,12 +1,9 @@
 /* The GPU that benchmarks run on: its name, what it can do, and a plain method to compare with. */
-#ifndef HOT_GPU_MACHINE_H
-#define HOT_GPU_MACHINE_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The current GPU's name, as the driver gives it; NULL without one. */
 const char *hot_gpu_name(void);
@@ -23,7 +20,4 @@ hot_status hot_gpu_measure_peaks(hot_context *context, hot_gpu_peaks *peaks);
 hot_status hot_gpu_bisect(hot_context *context, size_t n, const double *a, const double *b, double absolute,
                           int repeats, double *seconds, float *values);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

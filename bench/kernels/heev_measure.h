@@ -1,12 +1,9 @@
 /* Times of the Hermitian eigensolver and of cuSOLVER's with all data in the GPU's memory: for `hotfiber bench heev`. */
-#ifndef HOT_HEEV_MEASURE_H
-#define HOT_HEEV_MEASURE_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef enum hot_heev_solver { HOT_HEEV_OURS = 0, HOT_HEEV_CUSOLVER } hot_heev_solver;
 
@@ -20,7 +17,4 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
 hot_status hot_heev_measure_cusolver(hot_context *context, size_t n, size_t count, const double *matrices, int repeats,
                                      double *seconds);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -2,8 +2,7 @@
  * per tensor, a thread per start, the tensor in shared memory, loops over the index classes unrolled, x and y in
  * registers. Every iteration forms A x^(m-1), normalises, and forms A x^m for the stop on lambda. Dimension 3,
  * float. */
-#ifndef HOT_SSHOPM_PAPER_CUH
-#define HOT_SSHOPM_PAPER_CUH
+#pragma once
 
 #include "sshopm/gpu/sshopm_device.cuh"
 
@@ -124,5 +123,3 @@ template <int M> static __global__ void __launch_bounds__(128) paper_kernel(hot_
             args.iterations[at] = args.exact || small ? k : -k;
     }
 }
-
-#endif

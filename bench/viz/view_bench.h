@@ -1,7 +1,6 @@
 /* The renderer's benchmark: frames per second of a field of glyphs, without a window. Run by `hotfiber-view --bench`
  * and by viz_bench.c. */
-#ifndef HOT_VIEW_BENCH_H
-#define HOT_VIEW_BENCH_H
+#pragma once
 
 #include "render/headless.h"
 #include "render/render.h"
@@ -16,5 +15,3 @@ hot_status hot_bench_field(hot_context *context, size_t glyphs, int order, int v
  * PPM. */
 hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot_view_state *state, int width,
                          int height, int samples, int frames, const char *path);
-
-#endif

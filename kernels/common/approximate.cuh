@@ -1,7 +1,6 @@
 /* Approximate functions of the GPU's special function unit, within two units in the last place: for iterations that
  * correct themselves. On the host the exact ones, so that shared arithmetic compiles there. */
-#ifndef HOT_COMMON_APPROXIMATE_CUH
-#define HOT_COMMON_APPROXIMATE_CUH
+#pragma once
 
 #include <math.h>
 
@@ -39,5 +38,3 @@ HOT_FN float approximate_rsqrt(float a)
     return 1.0f / sqrtf(a);
 #endif
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* One block of memory divided into arrays, so that a kernel's working memory is one allocation. Used twice: with base
  * NULL the arena only counts (every array is NULL, `used` is the size of the block), then with the block as base. */
-#ifndef HOT_COMMON_ARENA_H
-#define HOT_COMMON_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,6 +26,4 @@ template <typename T> static inline T *hot_arena_array(hot_arena *arena, size_t 
 {
     return static_cast<T *>(hot_arena_alloc(arena, count * sizeof(T)));
 }
-#endif
-
 #endif

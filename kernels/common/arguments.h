@@ -1,14 +1,11 @@
 /* Pointers that must not be NULL: one rule for all public functions (hotfiber/context.h). */
-#ifndef HOT_COMMON_ARGUMENTS_H
-#define HOT_COMMON_ARGUMENTS_H
+#pragma once
 
 #include "flow.h"
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* HOT_OK, or HOT_ERROR_ARGUMENT naming the first pointer that is NULL. names: of the pointers, with commas and blanks
  * between them; pointers[0] is the context. */
@@ -24,7 +21,4 @@ HOT_API hot_status hot_arguments_check(const char *names, const void *const *poi
             return found_;                                                                                             \
     } while (0)
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

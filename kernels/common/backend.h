@@ -1,12 +1,9 @@
 /* Which backend computes: a GPU, the CPU or the reference, by the context's options and what the machine has. */
-#ifndef HOT_COMMON_BACKEND_H
-#define HOT_COMMON_BACKEND_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* One backend of a family: executes a call, described by the family's own struct of arguments. */
 typedef hot_status hot_backend_fn(hot_context *context, void *args);
@@ -60,7 +57,4 @@ HOT_API int hot_cuda_count(void);
 /* Makes GPU `number` (below 0: the first) the current one; HOT_ERROR_DEVICE if there is no such GPU. */
 HOT_API hot_status hot_cuda_select(hot_context *context, int number);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,19 +1,13 @@
 /* A batch whose arrays are on the GPU already (hotfiber/device.h): part of the batch pipeline. */
-#ifndef HOT_COMMON_BATCH_DEVICE_H
-#define HOT_COMMON_BATCH_DEVICE_H
+#pragma once
 
 #include "batch_pipeline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Queues the batch on the context's stream: begin, a launch for every chunk, end. */
 hot_status hot_batch_queue(hot_context *context, const hot_batch *batch);
 /* HOT_ERROR_ARGUMENT when an array of the batch lies elsewhere than the context says. */
 hot_status hot_batch_check_arrays(hot_context *context, const hot_batch *batch);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -14,14 +14,11 @@
  * Arrays in device memory take the same way without the copies: see batch_device.h.
  *
  * hot_signal_fibers_cuda and hot_lowrank_cuda are examples. */
-#ifndef HOT_COMMON_BATCH_PIPELINE_H
-#define HOT_COMMON_BATCH_PIPELINE_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum {
     HOT_BATCH_ARRAYS = 8, /* inputs, and outputs, at most */
@@ -115,8 +112,4 @@ static inline hot_status hot_batch_run_with(hot_context *context, hot_batch *bat
 HOT_API size_t hot_batch_chunk_size(const hot_context *context, const hot_batch *batch, size_t usual, size_t scratch);
 HOT_API size_t hot_batch_fit(const hot_context *context, const hot_batch *batch, size_t bytes, size_t scratch);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* Comparisons for qsort: numbers, the smallest first; numbers with their places, equal ones by these. */
-#ifndef HOT_COMMON_COMPARE_H
-#define HOT_COMMON_COMPARE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ static inline int hot_ascending_numbered(const void *left, const void *right)
     const hot_numbered *l = (const hot_numbered *)left, *r = (const hot_numbered *)right;
     return l->value != r->value ? (l->value < r->value ? -1 : 1) : (l->at > r->at) - (l->at < r->at);
 }
-
-#endif

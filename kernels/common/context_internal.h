@@ -1,14 +1,11 @@
 /* The part of the context that is not public: for kernels and tests. */
-#ifndef HOT_COMMON_CONTEXT_INTERNAL_H
-#define HOT_COMMON_CONTEXT_INTERNAL_H
+#pragma once
 
 #include <hotfiber/device.h>
 
 #include "entry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Messages that are logged once per context, and what it has been used for. */
 enum { HOT_ONCE_NO_CUDA = 1, HOT_ONCE_CUDA_FAILED = 2, HOT_ONCE_CUDA_USED = 4, HOT_ONCE_FEW_THREADS = 16 };
@@ -46,7 +43,4 @@ HOT_API void hot_context_note_memory(hot_context *context, hot_memory memory, vo
 /* For a call that leaves processors to somebody else for a while, and gives the caller its number back. */
 HOT_API void hot_context_set_threads(hot_context *context, int threads);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,7 +1,6 @@
 /* Which vector instructions the processor has, asked at run time: files compiled for more than the baseline
  * (NAME_avx2.c, NAME_avx512.c) are called only when it has them. */
-#ifndef HOT_COMMON_CPU_H
-#define HOT_COMMON_CPU_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -30,5 +29,3 @@ HOT_API hot_cpu_level hot_context_cpu_level(const hot_context *context);
 
 /* "baseline", "avx2", "avx512"; static storage. */
 HOT_API const char *hot_cpu_level_name(hot_cpu_level level);
-
-#endif

@@ -1,12 +1,9 @@
 /* cuBLAS where the machine has it: loaded at the first use, so that programs start without it. */
-#ifndef HOT_COMMON_CUBLAS_H
-#define HOT_COMMON_CUBLAS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_cublas hot_cublas;
 
@@ -37,7 +34,4 @@ HOT_API hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas,
                                        size_t stride_b, double beta, void *c, size_t ldc, size_t stride_c,
                                        size_t batch);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

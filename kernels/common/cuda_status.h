@@ -1,12 +1,9 @@
 /* CUDA calls with our status and messages. */
-#ifndef HOT_COMMON_CUDA_STATUS_H
-#define HOT_COMMON_CUDA_STATUS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The status of a CUDA call (error: its cudaError_t): HOT_OK, HOT_ERROR_MEMORY, or HOT_ERROR_DEVICE, with the message
  * "GPU, <what>: <CUDA's text>". */
@@ -16,7 +13,4 @@ HOT_API hot_status hot_cuda_status(hot_context *context, int error, const char *
  * be cancelled. For single large arrays; batches of items go through common/batch_pipeline.h. */
 HOT_API hot_status hot_cuda_copy(hot_context *context, void *to, const void *from, size_t bytes, const char *what);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

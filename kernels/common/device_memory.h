@@ -1,14 +1,11 @@
 /* Memory on the GPU for one call, by either way in which arrays come: from the driver, or in the order of the caller's
  * stream from the context's pool (hotfiber/device.h). Tables that a call's launches share are got by these functions,
  * so that one text serves both. */
-#ifndef HOT_COMMON_DEVICE_MEMORY_H
-#define HOT_COMMON_DEVICE_MEMORY_H
+#pragma once
 
 #include <hotfiber/device.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Memory of `bytes` bytes on the current GPU, aligned to 256; *device is NULL after a failure. what: for messages. */
 HOT_API hot_status hot_device_alloc(hot_context *context, size_t bytes, void **device, const char *what);
@@ -27,7 +24,4 @@ HOT_API size_t hot_device_budget(const hot_context *context);
 /* Bytes that the context's pool has taken from the driver; for tests. */
 size_t hot_device_reserved(const hot_context *context);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -6,17 +6,14 @@
  * the caller's again afterwards. Nested calls cost a comparison. `context` may be NULL.
  *
  * #pragma omp parallel ... num_threads(hot_team(threads)): every region sets its number of threads this way. */
-#ifndef HOT_COMMON_ENTRY_H
-#define HOT_COMMON_ENTRY_H
+#pragma once
 
 #include <fenv.h>
 #include <locale.h>
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* How the calling thread was found. */
 typedef struct hot_entry {
@@ -57,7 +54,4 @@ HOT_API int hot_team_end(void);
  * there to be waited for. */
 HOT_API int hot_entry_forks(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* How functions begin and end early. */
-#ifndef HOT_COMMON_FLOW_H
-#define HOT_COMMON_FLOW_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -19,5 +18,3 @@
         if (result)                                                                                                    \
             *(result) = NULL;                                                                                          \
     } while (0)
-
-#endif

@@ -1,14 +1,11 @@
 /* Text that others wrote (file names, headers, JSON), made fit for a line on a terminal. */
-#ifndef HOT_COMMON_FOREIGN_TEXT_H
-#define HOT_COMMON_FOREIGN_TEXT_H
+#pragma once
 
 #include <stddef.h>
 
 #include <hotfiber/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Bytes of the UTF-8 character at `at`, 0 if it is not valid; the text ends with a zero. */
 HOT_API size_t hot_utf8_character(const unsigned char *at);
@@ -22,7 +19,4 @@ HOT_API unsigned hot_utf8_control(const unsigned char *at, size_t bytes);
  * a zero; text that does not fit is cut off. Returns the length written. */
 HOT_API size_t hot_text_escape(char *to, size_t capacity, const char *text);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* How allocations and objects of a context are freed. */
-#ifndef HOT_COMMON_FREE_H
-#define HOT_COMMON_FREE_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -21,5 +20,3 @@
     if (!gone)                                                                                                         \
         return;                                                                                                        \
     *(handle) = NULL
-
-#endif

@@ -2,8 +2,7 @@
  * what has arrived: thin wrappers of PTX (sections "mbarrier" and "cp.async.bulk" of its manual). Addresses in shared
  * memory are 32-bit, as shared_address gives them. Sizes and addresses of copies are multiples of 16 bytes. A kernel
  * that calls one of these must be compiled for compute capability 9.0 or later. */
-#ifndef HOT_COMMON_HOPPER_CUH
-#define HOT_COMMON_HOPPER_CUH
+#pragma once
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -95,5 +94,3 @@ __device__ __forceinline__ void bulk_wait_read() { asm volatile("cp.async.bulk.w
 __device__ __forceinline__ void bulk_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 } // namespace
-
-#endif

@@ -1,7 +1,6 @@
 /* Items packed side by side: the CPU loop of families whose kernel works on as many items at a time as a vector has
  * lanes. Items that the kernel does not take (masked, invalid) leave no gaps. */
-#ifndef HOT_COMMON_LANE_BLOCKS_H
-#define HOT_COMMON_LANE_BLOCKS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -21,5 +20,3 @@ typedef struct hot_lane_blocks {
 /* All items. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED and what progress returns. The same result for any number of
  * threads. */
 hot_status hot_lane_blocks_run(hot_context *context, const hot_lane_blocks *blocks);
-
-#endif

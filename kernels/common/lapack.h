@@ -2,8 +2,7 @@
  * first call that needs it, not with ours: OpenBLAS starts a thread for every processor when it is loaded, and these
  * spin for a tenth of a second, while most programs read their data. Declared here, because the header of the C
  * interface is in a separate package and adds copies. */
-#ifndef HOT_COMMON_LAPACK_H
-#define HOT_COMMON_LAPACK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -169,5 +168,3 @@ static inline void hot_lapack_narrow(const hot_lapack *lapack, size_t count, int
         integers[i] = (int)value;
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Small dense systems in double precision: Cholesky, elimination, eigenvalues. Matrices are row-major. Inline, because
  * the plugin's shared library cannot call what the kernels' library does not export. */
-#ifndef HOT_COMMON_LINEAR_H
-#define HOT_COMMON_LINEAR_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -133,5 +132,3 @@ static inline void hot_symmetric_eigen(int n, double *a, double *values, double 
             hot_linear_swap(&vectors[i * n + k], &vectors[least * n + k]);
     }
 }
-
-#endif

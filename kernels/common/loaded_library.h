@@ -1,6 +1,5 @@
 /* Libraries that are loaded when they are wanted, and not with every program. */
-#ifndef HOT_COMMON_LOADED_LIBRARY_H
-#define HOT_COMMON_LOADED_LIBRARY_H
+#pragma once
 
 #include <dlfcn.h>
 #include <string.h>
@@ -20,5 +19,3 @@ static inline int hot_library_find(void *library, const char *name, void *pointe
     memcpy(pointer, &address, sizeof address);
     return address != NULL;
 }
-
-#endif

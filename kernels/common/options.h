@@ -1,13 +1,10 @@
 /* One rule for the options structs, each of which begins with its own size (hotfiber/context.h): NULL is the defaults,
  * zero in a field is its default, and a size that is none of this struct's is refused. */
-#ifndef HOT_COMMON_OPTIONS_H
-#define HOT_COMMON_OPTIONS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Takes over the caller's options.
  * name: of the struct, for the message ("hot_sshopm_options").
@@ -29,7 +26,4 @@ static inline double hot_option_meaning(double value) { return value == 0 ? HOT_
 /* A flag, 0 or 1, or an enum with `count` values from 0 on. Errors: HOT_ERROR_ARGUMENT, naming it. */
 HOT_API hot_status hot_option_choice(hot_context *context, const char *name, int value, int count);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

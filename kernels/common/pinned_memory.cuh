@@ -1,7 +1,6 @@
 /* Pinned memory. Pinning 128 MB of small pages takes a tenth of a second, longer than many calls; large pages take a
  * fifth of that (docs/decisions/017-batch-pipeline.md). */
-#ifndef HOT_COMMON_PINNED_MEMORY_CUH
-#define HOT_COMMON_PINNED_MEMORY_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ static inline void free_pinned(void *memory, size_t bytes)
     cudaGetLastError(); /* it came from cudaHostAlloc */
     cudaFreeHost(memory);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Cancelling inside one item: loops whose length is the user's choice check regularly whether to continue. */
-#ifndef HOT_COMMON_POLL_H
-#define HOT_COMMON_POLL_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -27,5 +26,3 @@ static inline int hot_poll_after(hot_poll *poll, size_t units)
 }
 
 static inline int hot_poll_stopped(const hot_poll *poll) { return poll && poll->stopped; }
-
-#endif

@@ -1,6 +1,5 @@
 /* Lets the same arithmetic compile as C11 and by nvcc. */
-#ifndef HOT_COMMON_PORTABLE_H
-#define HOT_COMMON_PORTABLE_H
+#pragma once
 
 /* HOT_FN: an inline function of plain arithmetic, on the host and on the device alike. */
 #ifdef __CUDACC__
@@ -21,5 +20,3 @@
 /* HOT_JOIN(a, b): one name of two, macros expanded; for templates by inclusion. */
 #define HOT_JOIN_(a, b) a##b
 #define HOT_JOIN(a, b) HOT_JOIN_(a, b)
-
-#endif

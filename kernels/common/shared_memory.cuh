@@ -1,6 +1,5 @@
 /* Kernels with more dynamic shared memory than a launch has without asking. */
-#ifndef HOT_COMMON_SHARED_MEMORY_CUH
-#define HOT_COMMON_SHARED_MEMORY_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -35,5 +34,3 @@ static inline hot_status allow_shared_memory(hot_context *context, void (*kernel
         return HOT_OK;
     return hot_cuda_status(context, raise_shared_memory((const void *)kernel, bytes), "shared memory");
 }
-
-#endif

@@ -8,8 +8,7 @@
  *   vm         mask of vf: -1 (true) or 0 per lane, as comparisons make it; the mask of vd is a vl
  *
  * No branch depends on a lane: vsel() chooses. Functions of vf and vd have one name. */
-#ifndef HOT_COMMON_SIMD_H
-#define HOT_COMMON_SIMD_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -312,5 +311,3 @@ HOT_FN vf vlog(vf a)
 #endif
 
 HOT_FN vf vclamp(vf a, float low, float high) { return vmin(vmax(a, vset(low)), vset(high)); }
-
-#endif

@@ -1,7 +1,6 @@
 /* Out-of-core arrays. When a context's memory budget is exhausted, its arrays are mappings of unlinked temporary files,
  * of which only the part in use is in memory. Callers see ordinary arrays. */
-#ifndef HOT_COMMON_SPILL_H
-#define HOT_COMMON_SPILL_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -37,5 +36,3 @@ int hot_spill_free(hot_spill *spill, void *memory);
 void hot_spill_evict(hot_spill *spill);
 
 const char *hot_spill_folder(const hot_spill *spill);
-
-#endif

@@ -1,6 +1,5 @@
 /* Copies past the caches. */
-#ifndef HOT_COMMON_STREAM_COPY_H
-#define HOT_COMMON_STREAM_COPY_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -30,5 +29,3 @@ static inline void stream_copy(char *to, const unsigned char *from, size_t bytes
 #endif
     memcpy(to, from, bytes);
 }
-
-#endif

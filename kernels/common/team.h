@@ -1,6 +1,5 @@
 /* The threads of OpenMP's teams: for entry.c. */
-#ifndef HOT_COMMON_TEAM_H
-#define HOT_COMMON_TEAM_H
+#pragma once
 
 #include <fenv.h>
 
@@ -13,5 +12,3 @@ int hot_team_size(hot_context *context, int threads);
  * are, back what they had, or `environment` where they are new. */
 void hot_team_take(int threads);
 void hot_team_give_back(int threads, const fenv_t *environment);
-
-#endif

@@ -1,6 +1,5 @@
 /* Threads of the library. */
-#ifndef HOT_COMMON_THREAD_START_H
-#define HOT_COMMON_THREAD_START_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,5 +14,3 @@ static inline int hot_thread_start(pthread_t *thread, void *(*run)(void *), void
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A clock. */
-#ifndef HOT_COMMON_TIMING_H
-#define HOT_COMMON_TIMING_H
+#pragma once
 
 #include <time.h>
 
@@ -11,5 +10,3 @@ static inline double seconds_now(void)
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Sums and maxima over a warp and over a block, in an order that does not depend on timing. */
-#ifndef HOT_COMMON_WARP_CUH
-#define HOT_COMMON_WARP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -44,5 +43,3 @@ static __device__ __forceinline__ double block_max(double value, double *workspa
         value = fmax(value, workspace[warp]);
     return value;
 }
-
-#endif

@@ -5,14 +5,11 @@
  *
  * so that one real contraction makes the 8 operations of each complex multiply-add and no others. Conjugating A changes
  * the sign of B''s second row, conjugating B that of im. */
-#ifndef HOT_CONTRACT_COMPLEX_H
-#define HOT_CONTRACT_COMPLEX_H
+#pragma once
 
 #include "contract_plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* B' of a finished complex plan (groups in complex values): one item after another, each with the sum's index slowest,
  * then p, the column, r. */
@@ -88,7 +85,4 @@ hot_status hot_complex_expand_cuda(hot_context *context, hot_complex_args *args,
 hot_status hot_complex_scale_cuda(hot_context *context, const hot_contract_plan *plan, const double beta[2],
                                   size_t count);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

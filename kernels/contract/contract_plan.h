@@ -1,16 +1,13 @@
 /* A contraction as the backends see it: whatever the spec says is a batch of matrix products whose row, column, sum and
  * batch indices may each be made of several axes. */
-#ifndef HOT_CONTRACT_PLAN_H
-#define HOT_CONTRACT_PLAN_H
+#pragma once
 
 #include <hotfiber/contract.h>
 
 #include "common/backend.h"
 #include "common/portable.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_GROUP_AXES = HOT_CONTRACT_AXES + 1 };
 enum { HOT_OPERAND_A = 0, HOT_OPERAND_B, HOT_OPERAND_C };
@@ -80,7 +77,4 @@ size_t hot_contract_extent(const hot_contract_plan *plan, int operand);
 
 hot_backend_fn hot_contract_ref, hot_contract_cpu, hot_contract_cuda; /* of a finished hot_contract_plan */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,12 +1,9 @@
 /* Measured choices: which variant of a backend does a shape fastest. */
-#ifndef HOT_CONTRACT_TUNING_H
-#define HOT_CONTRACT_TUNING_H
+#pragma once
 
 #include "contract_plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_CHOICE_PARAMETERS = 4, HOT_CHOICE_NAME = 80 };
 
@@ -43,7 +40,4 @@ hot_status hot_contract_cuda_time(hot_context *context, const hot_contract_plan 
 /* A table with one choice, for timing it. */
 hot_contract_tuning *hot_contract_tuning_single(hot_context *context, const hot_contract_choice *choice);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

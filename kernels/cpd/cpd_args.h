@@ -1,14 +1,11 @@
 /* Arguments of MTTKRP and of the decomposition, as the backends get them. */
-#ifndef HOT_CPD_ARGS_H
-#define HOT_CPD_ARGS_H
+#pragma once
 
 #include <hotfiber/cpd.h>
 
 #include "common/backend.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Tensors whose largest value is farther from 1 than this power of two are scaled. */
 enum { HOT_CPD_USUAL_EXPONENT = 40 };
@@ -58,7 +55,4 @@ hot_backend_fn hot_mttkrp_ref, hot_mttkrp_cpu, hot_mttkrp_cuda; /* of hot_mttkrp
 hot_backend_fn hot_mttkrp_tensor_cuda;                          /* of hot_mttkrp_tensor: makes the copy */
 hot_backend_fn hot_cpd_cpu, hot_cpd_cuda;                       /* of hot_cpd_args */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,8 +1,6 @@
 /* The public functions of the denoise family: bounds, and which backend. */
 #include "denoise.h"
 
-#include <string.h>
-
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"

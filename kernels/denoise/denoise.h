@@ -1,15 +1,12 @@
 /* Inside the denoise family: a job with everything filled in, windows, and the rule. Contract: hotfiber/denoise.h. */
-#ifndef HOT_KERNELS_DENOISE_H
-#define HOT_KERNELS_DENOISE_H
+#pragma once
 
 #include <hotfiber/denoise.h>
 
 #include "common/cpu.h"
 #include "denoise_rule.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct denoise_args {
     hot_denoise_options options; /* complete */
@@ -61,7 +58,4 @@ size_t hot_denoise_scratch(const denoise_args *args);
 void hot_denoise_window_plain(const denoise_args *args, const size_t corner[3], void *scratch);
 size_t hot_denoise_scratch_plain(const denoise_args *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* Which eigenvalues are noise: the rule of every backend but the reference. */
-#ifndef HOT_KERNELS_DENOISE_RULE_H
-#define HOT_KERNELS_DENOISE_RULE_H
+#pragma once
 
 #include <math.h>
 
@@ -17,5 +16,3 @@ HOT_FN int denoise_is_noise(int columns, int rows, int veraart, int signal, doub
     /* the width of a Marchenko-Pastur distribution is 4 sigma^2 sqrt(gamma) */
     return (next - least) / (4 * sqrt(left / free_rows)) < rest / left;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* From the maxima of one form to its directions: compiled as C11 and by nvcc. */
-#ifndef HOT_DIRECTIONS_CLUSTER_H
-#define HOT_DIRECTIONS_CLUSTER_H
+#pragma once
 
 #include "common/portable.h"
 #include "directions_args.h"
@@ -51,5 +50,3 @@ HOT_FN int hot_cluster(int keep, float threshold, float apart, hot_maximum *maxi
         directions[i] = 0;
     return found;
 }
-
-#endif

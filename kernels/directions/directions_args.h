@@ -1,13 +1,10 @@
 /* Common definitions of the backends of hot_directions: the resolved job, the scan grid, and the conversion of maxima
  * to directions. */
-#ifndef HOT_DIRECTIONS_ARGS_H
-#define HOT_DIRECTIONS_ARGS_H
+#pragma once
 
 #include <hotfiber/directions.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum {
     HOT_DIRECTIONS_ORDER_MAX = 12,
@@ -81,7 +78,4 @@ hot_directions_block hot_directions_block_baseline(int order);
 hot_directions_block hot_directions_block_avx2(int order);
 hot_directions_block hot_directions_block_avx512(int order);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

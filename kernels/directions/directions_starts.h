@@ -1,14 +1,11 @@
 /* Directions by many starts of SS-HOPM: what the CPU and the GPU share. */
-#ifndef HOT_DIRECTIONS_STARTS_H
-#define HOT_DIRECTIONS_STARTS_H
+#pragma once
 
 #include "common/portable.h"
 #include "directions_args.h"
 #include "sshopm/sshopm_args.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Ends whose cosine squared is above this (.2 degrees) are merged into the first: different maxima are farther apart,
  * and Newton's method finds a maximum from anywhere in its neighbourhood. */
@@ -38,7 +35,4 @@ typedef struct hot_starts_job {
 hot_status hot_starts_job_create(hot_context *context, const hot_directions_args *args, hot_starts_job *job);
 void hot_starts_job_destroy(hot_context *context, hot_starts_job *job);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -5,8 +5,7 @@
  * On the face of pivot axis p the point (u, v) is the direction with 1 at p, u at p + 1, v at p + 2 (axes modulo 3).
  * The spacing: at 10 % noise, of 20,000 tensors of each order fewer than .05 % lose a maximum, and half the spacing
  * finds no more. */
-#ifndef HOT_DIRECTIONS_GRID_H
-#define HOT_DIRECTIONS_GRID_H
+#pragma once
 
 #include <math.h>
 
@@ -31,5 +30,3 @@ static inline double hot_grid_coordinate(int side, int i)
 {
     return tan((i - 0.5 * (side + 1)) * (1.57079632679489661923 / side));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A form of even order on the sphere around a point, in double, in the tangent plane: for the reference and for telling
  * maxima from saddles. Shares no formula with the gnomonic code of the fast backends. */
-#ifndef HOT_DIRECTIONS_TANGENT_H
-#define HOT_DIRECTIONS_TANGENT_H
+#pragma once
 
 typedef struct hot_tangent {
     double value;          /* A x^m */
@@ -17,5 +16,3 @@ void hot_tangent_at(int order, const double *tensor, const double x[3], hot_tang
 /* Climbs from x (unit; replaced) to a critical point: Newton where the form is concave, shifted Newton elsewhere, never
  * downhill. Returns 1 when it got there: slope below 1e-12 of `scale` (the size of the tensor's values). */
 int hot_tangent_climb(int order, const double *tensor, double scale, double x[3], hot_tangent *t);
-
-#endif

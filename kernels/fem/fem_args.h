@@ -1,14 +1,11 @@
 /* Mass operators: arguments, and what the backends share. */
-#ifndef HOT_FEM_ARGS_H
-#define HOT_FEM_ARGS_H
+#pragma once
 
 #include <hotfiber/fem.h>
 
 #include "common/backend.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_fem_args {
     int f64, dim;
@@ -31,7 +28,4 @@ static inline size_t hot_fem_scratch(const hot_fem_args *args, size_t lanes)
 
 hot_backend_fn hot_fem_ref, hot_fem_cpu, hot_fem_cuda; /* of hot_fem_args */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

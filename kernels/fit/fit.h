@@ -1,14 +1,11 @@
 /* Inside the fit family: the backends, and the pieces they share. Public contract: hotfiber/fit.h. */
-#ifndef HOT_KERNELS_FIT_H
-#define HOT_KERNELS_FIT_H
+#pragma once
 
 #include <hotfiber/fit.h>
 
 #include "common/cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The CPU backend has one text for every level of vector instructions; all give the same bits, because none fuses
  * multiply and add and each output is summed over the columns in order. */
@@ -47,10 +44,6 @@ hot_status hot_fit_weighted_f32_cpu(hot_context *context, hot_cpu_level level, s
                                     const double *design, size_t count, const float *input, const float *weight,
                                     float *coefficients, size_t output_stride, uint8_t *flags);
 
-/* hot_fit_pseudo_inverse in long double, without the condition number. */
-hot_status hot_fit_pseudo_inverse_ref(hot_context *context, size_t rows, size_t columns, const double *design,
-                                      const double *penalty, double *inverse);
-
 /* ---- Parts of the CPU backend ---------------------------------------------------------------------------- */
 
 enum { HOT_FIT_VOXELS = 4, HOT_FIT_LANES = 8 };
@@ -88,7 +81,4 @@ void hot_fit_qr_transposed(size_t rows, size_t columns, const double *a, const d
 int hot_fit_qr_solve(size_t rows, size_t columns, double *a, double *right, double tolerance, double *x,
                      double *scratch);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

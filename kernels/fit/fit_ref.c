@@ -95,35 +95,3 @@ cleanup:
     HOT_FREE(context, right, r, q);
     return status;
 }
-
-hot_status hot_fit_pseudo_inverse_ref(hot_context *context, size_t rows, size_t columns, const double *design,
-                                      const double *penalty, double *inverse)
-{
-    hot_status status = HOT_OK;
-    const size_t stacked = rows + columns;
-    long double *q = hot_context_calloc(context, stacked, columns * sizeof *q);
-    long double *r = hot_context_alloc(context, columns, columns * sizeof *r);
-    long double *right = hot_context_alloc(context, stacked + columns, sizeof *right);
-    if (!q || !r || !right) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    for (size_t i = 0; i < rows * columns; i++)
-        q[i] = design[i];
-    for (size_t j = 0; penalty && j < columns; j++)
-        q[(rows + j) * columns + j] = sqrtl(penalty[j]);
-    if (!orthonormalise(stacked, columns, q, r)) {
-        status = hot_context_fail(context, HOT_ERROR_DATA, "the matrix has not full column rank");
-        goto cleanup;
-    }
-    for (size_t i = 0; i < rows; i++) {
-        memset(right, 0, stacked * sizeof *right);
-        right[i] = 1;
-        solve(stacked, columns, q, r, right, right + stacked);
-        for (size_t j = 0; j < columns; j++)
-            inverse[j * rows + i] = (double)right[stacked + j];
-    }
-cleanup:
-    HOT_FREE(context, right, r, q);
-    return status;
-}

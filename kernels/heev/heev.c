@@ -1,8 +1,6 @@
 /* The public functions of the heev family: bounds, and which backend. */
 #include "heev.h"
 
-#include <math.h>
-
 #include "common/arguments.h"
 #include "common/backend.h"
 #include "common/context_internal.h"

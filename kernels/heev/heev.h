@@ -1,12 +1,9 @@
 /* Inside the heev family: one job for every backend, and single matrices on the CPU. Contract: hotfiber/heev.h. */
-#ifndef HOT_KERNELS_HEEV_H
-#define HOT_KERNELS_HEEV_H
+#pragma once
 
 #include <hotfiber/heev.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_HEEV_DEVICE_MAX = 1024 /* rows for which we have kernels on the GPU */ };
 
@@ -54,7 +51,4 @@ int hot_heev_own(const hot_context *context, size_t n, int vectors, double *a, d
  * workspace: 2 n. 0 when it did not converge. */
 int hot_heev_ql(size_t n, double *d, double *e, double *z, double *workspace);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

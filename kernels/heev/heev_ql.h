@@ -1,8 +1,7 @@
 /* Implicit QL with Wilkinson's shifts (after EISPACK's imtql2), a sweep at a time, compiled both as C11 and by nvcc:
  * the sweep leaves its rotations behind, and whoever called applies them to the vectors. The matrix's norm is near
  * 1. */
-#ifndef HOT_HEEV_QL_H
-#define HOT_HEEV_QL_H
+#pragma once
 
 #include <math.h>
 
@@ -77,5 +76,3 @@ HEEV_FN void heev_order(int n, const double *d, int *order)
         order[at] = k;
     }
 }
-
-#endif

@@ -1,13 +1,10 @@
 /* Eigenvectors of tridiagonal matrices, inside the heev family. Contract: hot_tridiag_vectors_* of hotfiber/tridiag.h.
  */
-#ifndef HOT_HEEV_TRIDIAGONAL_H
-#define HOT_HEEV_TRIDIAGONAL_H
+#pragma once
 
 #include <hotfiber/tridiag.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_tridiagonal_args {
     const hot_tridiag_options *options; /* the caller's, which are right; may be NULL */
@@ -41,7 +38,4 @@ int hot_tridiagonal_all(int with_lapack, size_t n, double *d, double *e, double 
 int hot_tridiagonal_inverse(const hot_context *context, size_t n, const double *d, const double *e, size_t many,
                             const double *lambda, double *vectors, double *memory);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

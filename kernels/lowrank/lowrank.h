@@ -1,6 +1,5 @@
 /* Best non-negative rank-k of packed tensors: what the backends share. */
-#ifndef HOT_LOWRANK_H
-#define HOT_LOWRANK_H
+#pragma once
 
 #include <hotfiber/lowrank.h>
 
@@ -8,9 +7,7 @@
 #include "signal/signal_plan.h"
 #include "symtensor/sphere.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { LOWRANK_UNIQUE_MAX = 45 };
 
@@ -78,8 +75,4 @@ HOT_FN int lowrank_place(int k, const float v[3][3], const float w[3], double no
     return used;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HOT_C_END

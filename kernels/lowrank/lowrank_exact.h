@@ -5,8 +5,7 @@
  * the value's square. A term is removed and found anew, then all are fitted together; a fit that is no better is
  * dropped, so that the residual never grows. A weight of 0 has no derivative with respect to its direction:
  * Gauss-Newton never moves such a term, this does. */
-#ifndef HOT_LOWRANK_EXACT_H
-#define HOT_LOWRANK_EXACT_H
+#pragma once
 
 #include "lowrank_step.h"
 
@@ -213,5 +212,3 @@ HOT_FN void lowrank_find_best(const lowrank_plan *plan, const int order, const v
     if (plan->exact_rank)
         (order == 4 ? lowrank_improve_4 : order == 6 ? lowrank_improve_6 : lowrank_improve_8)(plan, a, b, best, chosen);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * (SS-HOPM; Kolda, Mayo 2011) on the tensor less the other terms; then damped Gauss-Newton on all terms at once, whose
  * normal matrix needs only the angles between them: <v^m, u^m> = (v.u)^m and its derivatives. The residual is formed
  * entry by entry, so that exact sums are recovered to rounding. */
-#ifndef HOT_LOWRANK_STEP_H
-#define HOT_LOWRANK_STEP_H
+#pragma once
 
 #include "signal/signal_search.h"
 #include "lowrank.h"
@@ -342,5 +341,3 @@ HOT_FN void lowrank_find(const lowrank_plan *plan, const int order, const vf *a,
         norm = vsel(accept, next, norm);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Dense algebra with a voxel per lane: symmetric matrices of up to 56 x 56, and products with a matrix that all voxels
  * share. Vectors are arrays of vd, matrices of a voxel rows of `n`, the lower triangle. */
-#ifndef HOT_MSMT_ALGEBRA_H
-#define HOT_MSMT_ALGEBRA_H
+#pragma once
 
 #include "common/simd.h"
 
@@ -121,5 +120,3 @@ static inline vd dot_lanes(size_t n, const vd *x, const vd *y)
         sum += x[i] * y[i];
     return sum;
 }
-
-#endif

@@ -2,14 +2,11 @@
  *
  * The unknowns x are the tensor's values times the square root of their multiplicity (Bombieri's basis, in which the
  * harmonics' norms differ least), then the tissues' amounts. */
-#ifndef HOT_MSMT_PLAN_H
-#define HOT_MSMT_PLAN_H
+#pragma once
 
 #include <hotfiber/msmt.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum {
     MSMT_TERMS = 45, MSMT_TISSUES = 8, MSMT_UNKNOWNS = MSMT_TERMS + MSMT_TISSUES,
@@ -80,7 +77,4 @@ hot_msmt_fn hot_msmt_baseline, hot_msmt_avx2, hot_msmt_avx512;
 hot_status hot_msmt_ref(hot_context *context, void *args);
 hot_status hot_msmt_cuda(hot_context *context, void *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

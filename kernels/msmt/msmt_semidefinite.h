@@ -4,8 +4,7 @@
  * With S that matrix and Z its multiplier the step has (N + H) dx = g - N x + F*(C), H_ab = tr(F_a Z F_b S^-1), and
  * dZ = C - Z - sym(Z dS S^-1), C = sigma mu S^-1 - sym(dZ dS S^-1) (Helmberg et al. 1996, Kojima et al. 1997, Monteiro
  * 1997): with scalars it is that of the inequalities. Matrices are side x side, whole. */
-#ifndef HOT_MSMT_SEMIDEFINITE_H
-#define HOT_MSMT_SEMIDEFINITE_H
+#pragma once
 
 #include "msmt_algebra.h"
 #include "msmt_plan.h"
@@ -140,5 +139,3 @@ static inline vd longest_definite(size_t n, semidefinite *m, vd most, int rounds
     }
     return low;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The plan's small tables, in memory of the GPU, the same for all voxels. */
-#ifndef HOT_MSMT_TABLES_H
-#define HOT_MSMT_TABLES_H
+#pragma once
 
 #include "msmt_plan.h"
 
@@ -18,5 +17,3 @@ typedef struct msmt_tables {
     uint8_t pair[MSMT_SIDE * (MSMT_SIDE + 1) / 2][2];
     uint8_t sorted[MSMT_TERMS * (MSMT_TERMS + 1) / 2][2]; /* (i, j), j <= i < terms, by the products each takes */
 } msmt_tables;
-
-#endif

@@ -2,8 +2,7 @@
  * its rows. V voxels make a block: their products with the directions' forms and moments are made by all its threads,
  * so that a value of these matrices, which stay in the GPU's second-level cache, is read once for V voxels. A voxel
  * that has converged makes room for the next of the list at once. */
-#ifndef HOT_MSMT_VOXELS_CUH
-#define HOT_MSMT_VOXELS_CUH
+#pragma once
 
 #include "msmt_warp_matrix.cuh"
 
@@ -427,5 +426,3 @@ __global__ void __launch_bounds__(32 * V, 8 / V)
 }
 
 } // namespace
-
-#endif

@@ -1,8 +1,7 @@
 /* Dense algebra of one voxel by one warp, and products of several voxels with a matrix that all share by one block.
  * Vectors and matrices are in shared memory. A vector of up to 64 unknowns is also held in registers: value `lane` and
  * value `lane + 32` by lane `lane`, zeros beyond its end. */
-#ifndef HOT_MSMT_WARP_CUH
-#define HOT_MSMT_WARP_CUH
+#pragma once
 
 #include "common/warp.cuh"
 
@@ -195,5 +194,3 @@ template <int V> __device__ __forceinline__ int parts_of(int columns, int room)
 }
 
 } // namespace
-
-#endif

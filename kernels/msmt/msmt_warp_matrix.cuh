@@ -1,7 +1,6 @@
 /* The tensor's matrix and its multiplier, of one voxel by one warp: see msmt_semidefinite.h. SIDE: of these matrices,
  * which are whole and in shared memory. */
-#ifndef HOT_MSMT_WARP_MATRIX_CUH
-#define HOT_MSMT_WARP_MATRIX_CUH
+#pragma once
 
 #include "msmt_tables.h"
 #include "msmt_warp.cuh"
@@ -182,5 +181,3 @@ template <int SIDE> __device__ inline double longest_definite(const warp_matrice
 }
 
 } // namespace
-
-#endif

@@ -1,6 +1,5 @@
 /* hot_signal_fibers_f32: checks, defaults, plan, backend. */
 #include <math.h>
-#include <string.h>
 
 #include "common/arguments.h"
 #include "common/backend.h"

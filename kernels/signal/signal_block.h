@@ -1,7 +1,6 @@
 /* The fits in one voxel (or HOT_LANES_F32 of them): start search, fits of 0 to 3 fibres, the
  * noise of the voxel, the fits again with that. */
-#ifndef HOT_SIGNAL_BLOCK_H
-#define HOT_SIGNAL_BLOCK_H
+#pragma once
 
 #include "signal_search.h"
 #include "signal_evidence.h"
@@ -156,5 +155,3 @@ HOT_FN void signal_take_result(const signal_fits *fits, int lane, signal_result 
             answer->v[i][d][to] = vlane(f->v[i][d], lane);
     }
 }
-
-#endif

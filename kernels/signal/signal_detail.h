@@ -1,6 +1,5 @@
 /* Exports of all fits: hot_signal_fit and the posterior's variances. */
-#ifndef HOT_SIGNAL_DETAIL_H
-#define HOT_SIGNAL_DETAIL_H
+#pragma once
 
 #include "signal_block.h"
 
@@ -79,5 +78,3 @@ HOT_FN void signal_export_fit(int k, int max_fibers, const signal_fits *fits, in
         to->precision[i] = matrix[i];
     signal_variances(k, to);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The evidence of 0 to 3 fibres from their fits (signal_step.h): what the fits do not follow, as a misfit of degree 4
  * (signal_misfit.c) and as fans, and Laplace's integral. */
-#ifndef HOT_SIGNAL_EVIDENCE_H
-#define HOT_SIGNAL_EVIDENCE_H
+#pragma once
 
 #include "signal_step.h"
 
@@ -419,5 +418,3 @@ HOT_FN vf signal_evidence(const int k, const int fans, const signal_scheme *s, c
     }
     return p->scale * cost + p->shift[k];
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Common code of the fits and the start search: data, the moments of a Rician magnitude, rotations of a direction, a
  * small linear system. Compiled for each CPU variant and by nvcc. */
-#ifndef HOT_SIGNAL_MATH_H
-#define HOT_SIGNAL_MATH_H
+#pragma once
 
 #include "signal_plan.h"
 #include "common/simd.h"
@@ -106,5 +105,3 @@ HOT_FN vf signal_solve(const int n, const vf *H, const vf *G, const vf *dampings
     }
     return logdet;
 }
-
-#endif

@@ -1,15 +1,12 @@
 /* Constants of a data set: gradients by shell, the response as polynomials, the tables of the start search, and the
  * constants of the priors. Plain structs and one block of floats, so that they can be copied to a device. */
-#ifndef HOT_SIGNAL_PLAN_H
-#define HOT_SIGNAL_PLAN_H
+#pragma once
 
 #include <hotfiber/signal.h>
 
 #include "signal_source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum {
     SIGNAL_TERMS = 5,       /* even degrees 0 to 8 of the response */
@@ -149,7 +146,4 @@ hot_signal_batch_fn hot_signal_batch_baseline, hot_signal_batch_avx2, hot_signal
 hot_status hot_signal_fibers_cpu(hot_context *context, void *args);
 hot_status hot_signal_fibers_cuda(hot_context *context, void *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

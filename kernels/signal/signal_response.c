@@ -2,7 +2,6 @@
 #include "signal_response.h"
 
 #include <math.h>
-#include <string.h>
 
 /* sqrt(pi/2) L_1/2(-t^2/2), the mean of a magnitude of underlying signal t and sigma = 1: the rational approximation of
  * signal_math.h. */

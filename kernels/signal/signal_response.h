@@ -1,19 +1,13 @@
 /* The response of a single fibre without the noise of the data it was averaged from. */
-#ifndef HOT_SIGNAL_RESPONSE_H
-#define HOT_SIGNAL_RESPONSE_H
+#pragma once
 
 #include <hotfiber/signal.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Legendre amplitudes of one shell's response, order / 2 + 1 of them, of degrees up to `order` (even, 16 at most): the
  * bias of magnitudes by options->response_sigma is subtracted. */
 HOT_API void hot_signal_clean_response(const hot_signal_options *options, const hot_signal_scheme *scheme, size_t shell,
                                        int order, double *amplitude);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,7 +1,6 @@
 /* Where fits begin: matched filters of the directions of a grid, and the best pairs and triples of these. One voxel, or
  * HOT_LANES_F32 of them. */
-#ifndef HOT_SIGNAL_SEARCH_H
-#define HOT_SIGNAL_SEARCH_H
+#pragma once
 
 #include "signal/signal_math.h"
 
@@ -122,5 +121,3 @@ HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, const int st
         w[2] = vsel(better, w3, w[2]);
     }
 }
-
-#endif

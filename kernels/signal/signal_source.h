@@ -1,13 +1,10 @@
 /* Signals that are made where they are needed. For data that lie otherwise than the method wants them: no array of all
  * of them has to exist, and on a GPU making them overlaps with the fits. */
-#ifndef HOT_SIGNAL_SOURCE_H
-#define HOT_SIGNAL_SOURCE_H
+#pragma once
 
 #include <hotfiber/signal.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The type of all signals: those that fit 16 bits go to a GPU in 16 bits. */
 typedef enum hot_signal_numbers {
@@ -33,7 +30,4 @@ HOT_API hot_status hot_signal_fibers_from(hot_context *context, const hot_signal
                                           const hot_signal_source *source, const float *sigma, const float *s0,
                                           const uint8_t *mask, const hot_signal_result *result);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -9,8 +9,7 @@
  * (signal_plan.h). Every fibre has its own width tau. There are two isotropic compartments, c that decays with D and
  * free water f; both may be slightly negative. The mean of the b=0 volumes is a datum too (j = 0), so that all
  * fractions add to 1 but for the noise. Unknowns: per fibre ln w, tau and two rotations; c, f, ln D. */
-#ifndef HOT_SIGNAL_STEP_H
-#define HOT_SIGNAL_STEP_H
+#pragma once
 
 #include "signal_math.h"
 
@@ -440,5 +439,3 @@ HOT_FN void signal_choose(const int k, vm m, const signal_fit *from, signal_fit 
     to->q = vsel(m, from->q, to->q);
     to->chi = vsel(m, from->chi, to->chi);
 }
-
-#endif

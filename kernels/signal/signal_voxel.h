@@ -1,6 +1,5 @@
 /* Input and output of a voxel: whether it is usable, and its results. Scalar code, the same on CPU and GPU. */
-#ifndef HOT_SIGNAL_VOXEL_H
-#define HOT_SIGNAL_VOXEL_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -100,5 +99,3 @@ HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int vo
     if (result->width)
         result->width[voxel] = answer->tau[lane];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* One call of SS-HOPM, as the backends see it: options with their defaults filled in, and plain arrays. */
-#ifndef HOT_SSHOPM_ARGS_H
-#define HOT_SSHOPM_ARGS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,9 +7,7 @@
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_sshopm_args {
     hot_shift shift;
@@ -62,7 +59,4 @@ hot_status hot_sshopm_ref(hot_context *context, void *args);
 hot_status hot_sshopm_cpu(hot_context *context, void *args);
 hot_status hot_sshopm_cuda(hot_context *context, void *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

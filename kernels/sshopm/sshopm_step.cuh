@@ -1,7 +1,6 @@
 /* The adaptive shift of sshopm_step.h as a C++ template, in three dimensions and single precision, with the GPU's
  * approximate functions: sshopm_step3<ORDER>::adaptive_shift(h, margin) and min_eigenvalue(h). */
-#ifndef HOT_SSHOPM_STEP_CUH
-#define HOT_SSHOPM_STEP_CUH
+#pragma once
 
 #include "common/approximate.cuh"
 #include "symtensor/form3.cuh"
@@ -29,5 +28,3 @@ template <int ORDER> struct sshopm_step3 {
 #undef HOT_FORM
 #undef HOT_STEP
 };
-
-#endif

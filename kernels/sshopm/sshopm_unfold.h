@@ -6,8 +6,7 @@
  * U[r, ic] is the tensor's value at the indices r, i, c times the multiplicity of ic. The monomials of degree m-2 that
  * begin with i or later are the end of their lexicographic list, so the inner sum over c runs over contiguous memory.
  * This is the blocked storage of Schatz, Low, van de Geijn, Kolda (2014) with the symmetry of all but the row kept. */
-#ifndef HOT_SSHOPM_UNFOLD_H
-#define HOT_SSHOPM_UNFOLD_H
+#pragma once
 
 #include "common/poll.h"
 #include "sshopm/sshopm_args.h"
@@ -35,5 +34,3 @@ static inline size_t hot_sshopm_unfolding_size(const hot_sshopm_unfolding *self)
 {
     return (size_t)self->tiles * (size_t)self->tile * self->columns;
 }
-
-#endif

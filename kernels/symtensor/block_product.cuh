@@ -1,8 +1,7 @@
 /* Products with unfolded symmetric tensors, for one thread of a GPU: of a tile of rows with the monomials of R points,
  * and what a tile of the Hessian adds to A x^(m-1) and to the sums over A x^(m-2). Plain C++, so that it is tested on
  * the CPU. Fused products by name: the results do not depend on R. */
-#ifndef HOT_SYMTENSOR_BLOCK_PRODUCT_CUH
-#define HOT_SYMTENSOR_BLOCK_PRODUCT_CUH
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ HOT_FN void block_tile_sums(const T (*h)[R], const T *xk, const T *xl, int point
     *(block_pack<T, R> *)(to + 2 * B * points) = squares;
     *(block_pack<T, R> *)(to + (2 * B + 1) * points) = trace;
 }
-
-#endif

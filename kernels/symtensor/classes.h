@@ -1,7 +1,6 @@
 /* Index classes of symmetric tensors (Ballard, Kolda, Plantenga 2011, section III): the non-decreasing index tuples in
  * lexicographic order, walked one by one, so that no table is needed whatever the order and the dimension. */
-#ifndef HOT_SYMTENSOR_CLASSES_H
-#define HOT_SYMTENSOR_CLASSES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void hot_class_places(int order, int dim, const int *tuple, int first, uint32_t 
 int hot_class_prefixes(int degree, int dim, uint64_t *prefix);
 /* Whether order and dimension are within the bounds of the general routines and the count fits. */
 int hot_class_valid(int order, int dim);
-
-#endif

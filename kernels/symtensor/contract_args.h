@@ -1,12 +1,9 @@
 /* A call of hot_symtensor_contract_f64 or _f32, as the backends see it. */
-#ifndef HOT_SYMTENSOR_CONTRACT_ARGS_H
-#define HOT_SYMTENSOR_CONTRACT_ARGS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_contract_forms {
     int order, dim, times, f64;
@@ -17,7 +14,4 @@ typedef struct hot_contract_forms {
 
 hot_status hot_contract_forms_cuda(hot_context *context, void *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,7 +1,6 @@
 /* The unrolled forms of form3.h for CUDA code: hot_form3<T, ORDER>::gradient(a, x, y, z, g) and so on, for any even or
  * odd order >= 2 in three dimensions. */
-#ifndef HOT_SYMTENSOR_FORM3_CUH
-#define HOT_SYMTENSOR_FORM3_CUH
+#pragma once
 
 #include "common/portable.h"
 
@@ -18,5 +17,3 @@ template <typename T, int ORDER> struct hot_form3 {
 #undef HOT_COEF
 #undef HOT_FORM
 };
-
-#endif

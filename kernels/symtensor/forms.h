@@ -1,7 +1,6 @@
 /* The unrolled forms of every order in the list, for double and float: hot_form_gradient_4_f64 and so on.
  * To add an order: two lines here. */
-#ifndef HOT_SYMTENSOR_FORMS_H
-#define HOT_SYMTENSOR_FORMS_H
+#pragma once
 
 #define HOT_SCALAR double
 #define HOT_REAL double
@@ -56,5 +55,3 @@
 #undef HOT_REAL
 #undef HOT_COEF
 #undef HOT_SCALAR
-
-#endif

@@ -1,6 +1,5 @@
 /* The reference: sums over all n^m entries in long double. For tests and the reference backends. */
-#ifndef HOT_SYMTENSOR_REF_H
-#define HOT_SYMTENSOR_REF_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ void hot_symtensor_contract_ref(int order, int dim, int p, const double *tensor,
 
 /* The place of an index tuple, in any order, in the packed tensor. */
 size_t hot_symtensor_place_ref(int order, int dim, const int *tuple);
-
-#endif

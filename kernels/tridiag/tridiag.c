@@ -2,7 +2,6 @@
 #include "tridiag.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "common/arguments.h"

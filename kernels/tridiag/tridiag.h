@@ -1,14 +1,11 @@
 /* Inside the tridiag family: one job for every backend, and the pieces of the CPU's. Contract: hotfiber/tridiag.h. */
-#ifndef HOT_KERNELS_TRIDIAG_H
-#define HOT_KERNELS_TRIDIAG_H
+#pragma once
 
 #include <hotfiber/tridiag.h>
 
 #include "common/cpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_tridiag_args {
     hot_tridiag_options options; /* complete: every field set */
@@ -57,7 +54,4 @@ void hot_tridiag_ascend(const hot_tridiag_args *args, size_t i, size_t many);
 double hot_tridiag_a(const hot_tridiag_args *args, size_t i, size_t at);
 double hot_tridiag_b(const hot_tridiag_args *args, size_t i, size_t at);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

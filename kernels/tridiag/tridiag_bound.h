@@ -6,8 +6,7 @@
  * section 3.3). If a pivot is not larger than that, its sign is not known, and all is done again in pairs of doubles,
  * about 100 bits (Dekker 1971); there a pivot within its error of 0 counts as 0. A last pivot of 0 is an eigenvalue
  * equal to the bound, and not below it. Off-diagonals of 0 divide the matrix. The CPU and the GPU count alike. */
-#ifndef HOT_TRIDIAG_BOUND_H
-#define HOT_TRIDIAG_BOUND_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -177,5 +176,3 @@ HOT_FN float tridiag_within_f32(float value, double low, double high)
         value = (double)(float)low >= low ? (float)low : tridiag_beside_f32((float)low, 1);
     return value + 0.0f;
 }
-
-#endif

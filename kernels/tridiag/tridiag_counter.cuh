@@ -1,7 +1,6 @@
 /* Sturm counts on the GPU, one shift per thread: shared by the families tridiag and heev. How they work:
  * tridiag_cuda.cu. */
-#ifndef HOT_TRIDIAG_COUNTER_CUH
-#define HOT_TRIDIAG_COUNTER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -95,5 +94,3 @@ template <> struct tridiag_counter<double, false> {
     }
     __device__ bool vanished() const { return p == 0 && q == 0; }
 };
-
-#endif

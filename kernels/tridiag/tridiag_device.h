@@ -1,6 +1,5 @@
 /* Tridiagonal eigenvalues with everything on the GPU: for the host-level backend and for benchmarks. */
-#ifndef HOT_TRIDIAG_DEVICE_H
-#define HOT_TRIDIAG_DEVICE_H
+#pragma once
 
 #include "common/arena.h"
 #include "tridiag.h"
@@ -34,5 +33,3 @@ void hot_tridiag_device_divide(const hot_tridiag_args *args, size_t count, hot_a
  * the device: diagonal count x n, off count x (n - 1), values count x wanted. */
 hot_status hot_tridiag_device_launch(hot_context *context, const hot_tridiag_args *args, const tridiag_plan *plan,
                                      const void *diagonal, const void *off, void *values, void *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* Plain NRRD arrays in and out, for the subcommands that work on arrays: eig, heev, tridiag. */
-#ifndef HOT_CLI_ARRAY_H
-#define HOT_CLI_ARRAY_H
+#pragma once
 
 #include "io/nrrd/nrrd_image.h"
 
@@ -14,5 +13,3 @@ hot_status cli_array_wrap(hot_context *context, const Nrrd *input, unsigned int 
 /* Writes such an array. */
 hot_status cli_array_save(hot_context *context, const Nrrd *input, unsigned int from, const void *values, int type,
                           unsigned int own, const size_t *sizes, const char *path);
-
-#endif

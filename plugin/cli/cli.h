@@ -1,7 +1,6 @@
 /* The command line: what the subcommands share. A subcommand is one file with a table of options and one function,
  * and one line in the list in main.c. */
-#ifndef HOT_CLI_H
-#define HOT_CLI_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -204,5 +203,3 @@ typedef struct cli_entry {
     extern const cli_command cli_##NAME##_command; \
     int cli_##NAME(int argc, char **argv)
 #define CLI_ENTRY(NAME) {&cli_##NAME##_command, cli_##NAME}
-
-#endif

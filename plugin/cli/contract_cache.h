@@ -1,6 +1,5 @@
 /* Where `hotfiber contract --tune` keeps its choices. */
-#ifndef HOT_CLI_CONTRACT_CACHE_H
-#define HOT_CLI_CONTRACT_CACHE_H
+#pragma once
 
 #include <hotfiber/contract.h>
 
@@ -14,5 +13,3 @@ hot_status cli_contract_cache_load(hot_context *context, const char *path, hot_c
 
 /* Writes the table, whole or not at all; makes the folder if necessary. */
 hot_status cli_contract_cache_save(hot_context *context, const char *path, const hot_contract_tuning *tuning);
-
-#endif

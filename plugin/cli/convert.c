@@ -1,10 +1,6 @@
 /* hotfiber convert: diffusion data between NRRD, NIfTI with bval and bvec, and MIF. */
 #include "cli.h"
 
-#include <string.h>
-
-#include "io/nrrd/nrrd_image.h"
-
 const cli_command cli_convert_command = {
     "convert", "diffusion data from and to NRRD, NIfTI + bval + bvec, and MIF", "[-i] DWI -o DWI [options]",
     "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec, .mif, "

@@ -1,6 +1,5 @@
 /* Complex data for hotfiber denoise: an array, without gradients. */
-#ifndef HOT_CLI_DENOISE_COMPLEX_H
-#define HOT_CLI_DENOISE_COMPLEX_H
+#pragma once
 
 #include <hotfiber/denoise.h>
 
@@ -9,5 +8,3 @@
  * noise: where the map goes, or NULL. */
 hot_status cli_denoise_complex(hot_context *context, const char *input, const char *output, const char *noise,
                                const hot_denoise_options *options);
-
-#endif

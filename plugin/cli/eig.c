@@ -1,7 +1,6 @@
 /* hotfiber eig: the real eigenpairs of packed symmetric tensors of any order and dimension. */
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* hotfiber heev: eigenvalues and eigenvectors of Hermitian and symmetric matrices. */
 #include <hotfiber/heev.h>
 #include <math.h>
-#include <string.h>
 
 #include "array.h"
 #include "cli.h"

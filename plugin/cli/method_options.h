@@ -1,7 +1,6 @@
 /* The options of the methods, as peaks has them, and those of models and responses, as fit and response have
  * them. Which of them go together is the library's business (fibers/method_rules.c, run/run_rules.c). */
-#ifndef HOT_CLI_METHOD_OPTIONS_H
-#define HOT_CLI_METHOD_OPTIONS_H
+#pragma once
 
 #include "cli.h"
 #include "run/run.h"
@@ -44,5 +43,3 @@ void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_o
 /* The two numbers of the list, 0 and 0 when it was not given. Returns like cli_method_options_read. */
 int cli_diffusivities(const cli_command *command, cli_common *common, const cli_list *list, double *axial,
                       double *radial);
-
-#endif

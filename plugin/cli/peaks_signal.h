@@ -1,6 +1,5 @@
 /* hotfiber peaks with a method that works on the signals: its additional options. */
-#ifndef HOT_CLI_PEAKS_SIGNAL_H
-#define HOT_CLI_PEAKS_SIGNAL_H
+#pragma once
 
 #include "fibers/method.h"
 
@@ -19,5 +18,3 @@ typedef struct cli_peaks_signal_options {
 /* Reads, finds, writes. */
 hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method,
                             const cli_peaks_signal_options *options);
-
-#endif

@@ -1,7 +1,6 @@
 /* How progress is shown: as a bar, as lines in a log, as JSON, or not. Time comes in from outside, so that tests need
  * none. */
-#ifndef HOT_CLI_PROGRESS_H
-#define HOT_CLI_PROGRESS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -40,5 +39,3 @@ void cli_meter_say(cli_meter *meter, const char *kind, const char *lead, const c
 
 /* The end of the command: {"event": "end", "status": status, "elapsed": SECONDS}; in the other forms nothing. */
 void cli_meter_end(cli_meter *meter, int status, double now);
-
-#endif

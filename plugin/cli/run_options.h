@@ -1,6 +1,5 @@
 /* The options of run, learn and merge: the table of run/options.inc, with values as typed. */
-#ifndef HOT_CLI_RUN_OPTIONS_H
-#define HOT_CLI_RUN_OPTIONS_H
+#pragma once
 
 #include "cli.h"
 
@@ -33,5 +32,3 @@ int cli_run_options_read(const cli_command *command, cli_common *common, cli_run
 
 /* The run, and what it prints; ends the command. */
 int cli_run_finish(const cli_command *command, cli_common *common, cli_run_options *own);
-
-#endif

@@ -1,6 +1,5 @@
 /* The content of a voxel's values, by a file's header or by its values. */
-#ifndef HOT_PLUGIN_CONTENT_H
-#define HOT_PLUGIN_CONTENT_H
+#pragma once
 
 typedef enum hot_content {
     HOT_CONTENT_UNKNOWN,
@@ -30,5 +29,3 @@ typedef enum hot_tensor_layout {
 const char *hot_content_word(hot_content content);
 /* HOT_CONTENT_UNKNOWN for an unknown word or NULL. */
 hot_content hot_content_find(const char *word);
-
-#endif

@@ -1,6 +1,5 @@
 /* The structs behind the public opaque types: for the plugin's own files, never installed. */
-#ifndef HOT_PLUGIN_FIELDS_H
-#define HOT_PLUGIN_FIELDS_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -171,5 +170,3 @@ hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int
 
 /* A copy of a NUL-terminated string in the context's memory. */
 char *hot_string_copy(hot_context *context, const char *text);
-
-#endif

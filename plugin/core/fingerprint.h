@@ -1,6 +1,5 @@
 /* 64-bit sums of contents, to tell one from another; no protection against somebody who makes two alike. */
-#ifndef HOT_PLUGIN_FINGERPRINT_H
-#define HOT_PLUGIN_FINGERPRINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ static inline uint64_t hot_fingerprint_bytes(uint64_t sum, const void *bytes, si
     return hot_fingerprint_mix(hot_fingerprint_mix(lane[0]) ^ lane[1]) ^
            hot_fingerprint_mix(hot_fingerprint_mix(lane[2] + count) ^ lane[3]);
 }
-
-#endif

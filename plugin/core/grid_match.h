@@ -1,6 +1,5 @@
 /* Maps the voxels of data to those of another image (a mask, a noise map) that has another order or grid. */
-#ifndef HOT_PLUGIN_GRID_MATCH_H
-#define HOT_PLUGIN_GRID_MATCH_H
+#pragma once
 
 #include "fields.h"
 
@@ -28,5 +27,3 @@ hot_status hot_grid_match(hot_context *context, const char *what, const char *na
  * above. 0 also where one of them does not say where it is. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_grid_reorder(hot_context *context, const hot_grid *image, const hot_grid *grid, int *same,
                             size_t **index);
-
-#endif

@@ -1,7 +1,6 @@
 /* An image file of any format: any number of values for each voxel (one in a mask, coefficients, volumes), in the
  * file's type. DWI data, masks, noise maps, harmonics and directions are read through it. */
-#ifndef HOT_PLUGIN_IMAGE_H
-#define HOT_PLUGIN_IMAGE_H
+#pragma once
 
 #include "content.h"
 #include "fields.h"
@@ -77,5 +76,3 @@ void hot_image_warn_unplaced(const hot_image *image);
 hot_status hot_image_check_values(const hot_image *image);
 hot_status hot_image_add_file(hot_image *image, const char *path);
 hot_status hot_image_is_contiguous(hot_image *image);
-
-#endif

@@ -1,6 +1,5 @@
 /* How much memory there is. */
-#ifndef HOT_CORE_MEMORY_H
-#define HOT_CORE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -27,5 +26,3 @@ enum { HOT_MEMORY_FOLDER = 4096 };
  * the bound. Larger arrays go to files in the folder of the future file or folder `output`; to $TMPDIR or /var/tmp if
  * it is NULL, "-", or in a folder that does not exist. folder: the chosen folder; may be NULL. */
 size_t hot_memory_bound(hot_context *context, size_t memory, const char *output, char folder[HOT_MEMORY_FOLDER]);
-
-#endif

@@ -1,8 +1,7 @@
 /* Random numbers that are the same on every machine: counter-like streams (seed, stream, item), so that a voxel's
  * numbers do not depend on which thread makes them or how many voxels there are. The bits come from splitmix64; the
  * logarithm, sine and cosine are spelled out here because those of C libraries differ in the last digit. */
-#ifndef HOT_PLUGIN_RANDOM_H
-#define HOT_PLUGIN_RANDOM_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -105,5 +104,3 @@ static inline void hot_random_rotation(hot_random *random, double rotation[3][3]
                                  {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
     memcpy(rotation, turned, sizeof turned);
 }
-
-#endif

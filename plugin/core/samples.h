@@ -1,6 +1,5 @@
 /* Samples of a posterior: who makes them and who writes them share this. */
-#ifndef HOT_PLUGIN_SAMPLES_H
-#define HOT_PLUGIN_SAMPLES_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -15,5 +14,3 @@ struct hot_signal_samples {
     size_t voxels, *place;     /* of the mask; of each voxel of the grid its place among them */
     hot_sampled_fiber *values; /* voxels x samples x fibers */
 };
-
-#endif

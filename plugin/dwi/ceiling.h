@@ -1,6 +1,5 @@
 /* The value at which a data set's samples were clipped, from its histogram. */
-#ifndef HOT_PLUGIN_DWI_CEILING_H
-#define HOT_PLUGIN_DWI_CEILING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,5 +9,3 @@
  * that the file's type holds, scaled as the samples are; infinite for floating-point types.
  * Returns the value at and above which samples are clipped, or infinity. reached: voxels that reach it. */
 double hot_ceiling_find(float *largest, const uint8_t *weighted, size_t voxels, double type_limit, size_t *reached);
-
-#endif

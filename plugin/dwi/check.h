@@ -1,6 +1,5 @@
 /* Inside the check of a gradient table. */
-#ifndef HOT_PLUGIN_DWI_CHECK_H
-#define HOT_PLUGIN_DWI_CHECK_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -43,5 +42,3 @@ hot_status hot_check_volumes_sampled(hot_context *context, const hot_dwi *dwi, c
 typedef double hot_check_evidence[HOT_CHECK_KINDS][HOT_CHECK_TABLES];
 hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const size_t *voxel, size_t count,
                                const hot_check_voxel *about, hot_check_evidence **evidence, size_t *blocks);
-
-#endif

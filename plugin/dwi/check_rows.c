@@ -12,8 +12,6 @@
 #include "common/entry.h"
 #include "common/options.h"
 #include "core/random.h"
-#include "gather.h"
-#include "scheme.h"
 
 enum { VOXELS = 2000, VOXELS_MIN = 40, VOLUMES_MIN = 4, SURE_STEPS = 4, SURE_SWAPS = 8 };
 static const double z_min = 8, z_gain = 0.2; /* by which rows explain the volumes: deviations, and per voxel */

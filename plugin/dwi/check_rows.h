@@ -1,6 +1,5 @@
 /* Inside the comparison of volumes with the rows of their gradient table. */
-#ifndef HOT_PLUGIN_DWI_CHECK_ROWS_H
-#define HOT_PLUGIN_DWI_CHECK_ROWS_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -94,5 +93,3 @@ hot_status hot_rows_read(hot_context *context, const hot_dwi *dwi, const hot_mas
 
 /* Volumes that are computed ones (mean, trace, ADC): kind[v] names what each is, NULL = it is none. Takes gram. */
 hot_status hot_rows_computed(const hot_rows *rows, const char **kind);
-
-#endif

@@ -1,5 +1,4 @@
 /* Volumes that were computed from the others: means, traces, maps of the ADC. Scanners append them to a series. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

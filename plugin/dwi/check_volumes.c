@@ -1,5 +1,4 @@
 /* Volumes that are damaged, copied, clipped or darker than they should be; drift of the signal; gaps in the scheme. */
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* Restores the angular shape of signals that denoising removed. */
-#ifndef HOT_DENOISE_SHAPE_H
-#define HOT_DENOISE_SHAPE_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -13,5 +12,3 @@
  * before: the data that were denoised. denoised: changed in place (float samples, voxel after voxel). *share: of the
  * voxels, how many were changed. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED, what reading `before` may give. */
 hot_status hot_dwi_restore_shape(hot_context *context, const hot_dwi *before, hot_dwi *denoised, double *share);
-
-#endif

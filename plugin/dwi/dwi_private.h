@@ -1,6 +1,5 @@
 /* How a hot_dwi is made: what the readers of DWI formats share. */
-#ifndef HOT_DWI_PRIVATE_H
-#define HOT_DWI_PRIVATE_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -22,5 +21,3 @@ void hot_dwi_free_data(hot_context *context, void *data);
  * that are the data set's own and lie volume after volume or voxel after voxel; else nothing. Those samples must not be
  * read again: they may be 0. For the owner of a data set that nobody else reads. */
 void hot_dwi_release_pages(hot_dwi *dwi, size_t end);
-
-#endif

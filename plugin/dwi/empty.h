@@ -1,6 +1,5 @@
 /* Volumes that are no measurements: lost ones, which to a fit are signals of 0, and means over directions. */
-#ifndef HOT_DWI_EMPTY_H
-#define HOT_DWI_EMPTY_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -24,5 +23,3 @@ hot_status hot_dwi_drop_undirected(hot_context *context, hot_dwi *dwi);
 
 /* "3, 7, 12 and 4 more" into text. */
 void hot_dwi_name_volumes(const size_t *volume, size_t count, char *text, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* A checksum of a data set. */
-#ifndef HOT_DWI_FINGERPRINT_H
-#define HOT_DWI_FINGERPRINT_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -8,5 +7,3 @@
  * with any number of threads, and where the data are read slice by slice. One pass over the data. Errors: those of
  * reading. */
 hot_status hot_dwi_fingerprint(hot_context *context, const hot_dwi *dwi, uint64_t *sum);
-
-#endif

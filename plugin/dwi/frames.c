@@ -1,7 +1,6 @@
 #include "frames.h"
 
 #include <math.h>
-#include <string.h>
 
 double hot_determinant(const double m[3][3])
 {

@@ -1,6 +1,5 @@
 /* Image axes and world: the frame of FSL's bvec files. */
-#ifndef HOT_PLUGIN_DWI_FRAMES_H
-#define HOT_PLUGIN_DWI_FRAMES_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -16,5 +15,3 @@ void hot_grid_bvec_frame(const hot_grid *grid, double frame[3][3]);
 double hot_determinant(const double m[3][3]);
 /* Inverse of the transpose (m must not be singular). */
 void hot_inverse_transpose(const double m[3][3], double out[3][3]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Signals of chosen voxels side by side in one dense block: what the fits, the response and the signal method read. */
-#ifndef HOT_PLUGIN_DWI_GATHER_H
-#define HOT_PLUGIN_DWI_GATHER_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -27,5 +26,3 @@ size_t hot_mask_sample(const hot_mask *mask, size_t most, size_t *voxel);
 /* *holes: voxels outside of the mask that it encloses in a slice. Slices are across the axis with fewest voxels.
  * Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 hot_status hot_mask_count_holes(hot_context *context, const hot_mask *mask, size_t *holes);
-
-#endif

@@ -1,7 +1,6 @@
 /* Out-of-core samples: they stay in their file, and some slices of all volumes are in memory at a time. hot_dwi_map,
  * hot_dwi_read and hot_dwi_read_list read them like any other data set. For one thread at a time. */
-#ifndef HOT_DWI_PAGED_H
-#define HOT_DWI_PAGED_H
+#pragma once
 
 #include "sample.h"
 
@@ -38,5 +37,3 @@ hot_status hot_dwi_read_selected(hot_context *context, const hot_dwi *dwi, const
                                  hot_dwi **some);
 
 void hot_dwi_paged_free(hot_context *context, hot_dwi *dwi);
-
-#endif

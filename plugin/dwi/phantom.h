@@ -1,6 +1,5 @@
 /* Common definitions of the phantom's files. */
-#ifndef HOT_PLUGIN_PHANTOM_H
-#define HOT_PLUGIN_PHANTOM_H
+#pragma once
 
 #include "core/fields.h"
 #include "core/random.h"
@@ -59,5 +58,3 @@ int hot_phantom_normal_parts(const double direction[3], double dispersion, doubl
                              double weight[HOT_PHANTOM_PARTS]);
 int hot_phantom_watson_parts(const double direction[3], double dispersion, double parts[HOT_PHANTOM_PARTS][3],
                              double weight[HOT_PHANTOM_PARTS]);
-
-#endif

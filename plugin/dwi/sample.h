@@ -1,7 +1,6 @@
 /* A part of a data set that is too large to be read to look at it: some slices, and some volumes of every shell, spread
  * over the whole. */
-#ifndef HOT_DWI_SAMPLE_H
-#define HOT_DWI_SAMPLE_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -24,5 +23,3 @@ typedef struct hot_dwi_sample {
  * HOT_ERROR_MEMORY. */
 hot_status hot_dwi_sample_take(hot_context *context, const hot_dwi *whole, int forward, int swapped,
                                hot_dwi_span *span, void *from, hot_dwi_sample *sample);
-
-#endif

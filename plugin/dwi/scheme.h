@@ -1,6 +1,5 @@
 /* The highest order that a set of gradient directions determines. gradients: count x 3, unit or zero. */
-#ifndef HOT_PLUGIN_DWI_SCHEME_H
-#define HOT_PLUGIN_DWI_SCHEME_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -28,5 +27,3 @@ hot_status hot_dwi_shell_scheme(hot_context *context, const hot_dwi *dwi, int sh
 
 /* How many volumes the shell of the highest b-value has. */
 size_t hot_dwi_outer_volumes(const hot_dwi *dwi);
-
-#endif

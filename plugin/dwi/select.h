@@ -1,6 +1,5 @@
 /* A subset of a data set's volumes as a new data set. */
-#ifndef HOT_DWI_SELECT_H
-#define HOT_DWI_SELECT_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -10,5 +9,3 @@ hot_status hot_dwi_select(hot_context *context, const hot_dwi *dwi, size_t count
 
 /* Keeps the volumes named (ascending) and no others. For the owner of a data set that nobody else reads yet. */
 hot_status hot_dwi_keep(hot_context *context, hot_dwi *dwi, size_t count, const size_t *volume);
-
-#endif

@@ -1,6 +1,5 @@
 /* Averages per voxel, from one pass over the samples, for mask, noise, fit and picture. */
-#ifndef HOT_PLUGIN_DWI_SUMMARY_H
-#define HOT_PLUGIN_DWI_SUMMARY_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -39,5 +38,3 @@ double hot_b0_limit(const float *values, size_t step, const uint8_t *inside, siz
 
 /* The median of chi-square over its degrees of freedom. */
 double hot_chi_square_median(size_t freedom);
-
-#endif

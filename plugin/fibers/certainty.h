@@ -1,6 +1,5 @@
 /* How certain a fibre is, 0 to 1. */
-#ifndef HOT_FIBERS_CERTAINTY_H
-#define HOT_FIBERS_CERTAINTY_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -23,5 +22,3 @@ hot_status hot_fiber_field_keep_doubt(hot_fiber_field *fibers, const hot_signal_
  * probabilities or cones where a bound needs them; all other arrays may be NULL. */
 void hot_fiber_field_filter(hot_context *context, hot_fiber_field *fibers, const hot_signal_maps *maps,
                             double min_probability, double max_cone);
-
-#endif

@@ -1,7 +1,6 @@
 /* Lengths of directions as volume fractions: those of the methods that give a voxel as a sum of fibres (signal,
  * lowrank). The maxima of a form have heights, which need not add up to anything. */
-#ifndef HOT_FIBERS_FRACTIONS_H
-#define HOT_FIBERS_FRACTIONS_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -16,5 +15,3 @@ void hot_fractions_of_typical(hot_context *context, size_t voxels, int max_fiber
  * noise floor is large compared with the b=0 signal (sums of 2 and more). Directions and their number do not change.
  * peaks: voxels x 3 * max_fibers. */
 void hot_fractions_bound(hot_context *context, size_t voxels, int max_fibers, float *peaks);
-
-#endif

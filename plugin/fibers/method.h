@@ -1,7 +1,6 @@
 /* How fibre directions are found: one const struct per method, listed in methods.c. Command, module and library take
  * names, help, defaults and limits from here, and the rules of which option goes with which method. */
-#ifndef HOT_FIBERS_METHOD_H
-#define HOT_FIBERS_METHOD_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -80,4 +79,3 @@ hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_choice *c
 
 /* "adaptive", "none" or a number. Returns 0 when the text is none of them. */
 int hot_shift_parse(const char *text, hot_shift *shift, double *alpha);
-#endif

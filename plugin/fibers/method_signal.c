@@ -1,6 +1,5 @@
 /* The signal method on a data set: response, noise, repeated volumes, chunks of voxels to the kernel. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/arguments.h"

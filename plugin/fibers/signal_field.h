@@ -1,6 +1,5 @@
 /* The signal method on a data set: its state, the hooks that save and load results for a run, and its log. */
-#ifndef HOT_FIBERS_SIGNAL_FIELD_H
-#define HOT_FIBERS_SIGNAL_FIELD_H
+#pragma once
 
 #include <hotfiber/signal.h>
 
@@ -99,5 +98,3 @@ void hot_signal_log_priors(hot_context *context, const hot_signal_learned *learn
 /* Says how many voxels cannot be used and why, and how many are nothing but noise: these have an answer, no fibre.
  * Returns how many cannot be used. */
 size_t hot_signal_log_flagged(hot_context *context, const hot_mask *mask, const uint8_t *flags);
-
-#endif

@@ -1,6 +1,5 @@
 /* Statistics of fits for the priors: sums over voxels and numbers of fibres, weighted by P(k). */
-#ifndef HOT_FIBERS_SIGNAL_MOMENTS_H
-#define HOT_FIBERS_SIGNAL_MOMENTS_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -22,5 +21,3 @@ int hot_separation_bin(const float *v, int k, double *angle);
 
 /* qsort's order of doubles. */
 int hot_by_size(const void *left, const void *right);
-
-#endif

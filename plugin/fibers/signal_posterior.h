@@ -1,7 +1,6 @@
 /* The posterior of a voxel's fits (Laplace's approximation), and its exports: cones, standard deviations and
  * samples. */
-#ifndef HOT_FIBERS_SIGNAL_POSTERIOR_H
-#define HOT_FIBERS_SIGNAL_POSTERIOR_H
+#pragma once
 
 #include "core/fields.h"
 #include "core/random.h"
@@ -75,5 +74,3 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
 /* Probabilities and margins, as the fits tell them, by the population's certainty. */
 void hot_signal_maps_temper(hot_context *context, const hot_mask *mask, const hot_signal_priors *population,
                             hot_signal_maps *maps);
-
-#endif

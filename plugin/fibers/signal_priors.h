@@ -1,7 +1,6 @@
 /* Priors of the voxel model (empirical Bayes): learned from a sample of voxels by expectation maximisation, and
  * calibrated on simulated ones. */
-#ifndef HOT_FIBERS_SIGNAL_PRIORS_H
-#define HOT_FIBERS_SIGNAL_PRIORS_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -35,5 +34,3 @@ hot_status hot_signal_calibrate_posterior(hot_context *context, const hot_signal
                                           const hot_signal_scheme *scheme, size_t count, const hot_signal_fit *fits,
                                           size_t known, const double *snr, uint64_t seed,
                                           hot_signal_priors *population);
-
-#endif

@@ -1,7 +1,6 @@
 /* Simulated voxels: drawn from the priors of a data set, so that their numbers of fibres are known, and fitted as the
  * data are. */
-#ifndef HOT_FIBERS_SIGNAL_SIMULATION_H
-#define HOT_FIBERS_SIGNAL_SIMULATION_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -40,5 +39,3 @@ void hot_simulated_free(hot_simulated_voxels *drawn);
 hot_status hot_simulate_voxels(hot_simulated_voxels *drawn, const hot_signal_priors *from,
                           const hot_signal_priors *population, double misfit, uint64_t seed, size_t count,
                           const double *snr, size_t known);
-
-#endif

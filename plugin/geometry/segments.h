@@ -1,6 +1,5 @@
 /* The fibres of a field one after the other, as line segments about the voxels' centres: what .vtp and .tck share. */
-#ifndef HOT_PLUGIN_SEGMENTS_H
-#define HOT_PLUGIN_SEGMENTS_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -23,5 +22,3 @@ int hot_segments_next(hot_segments *segments);
 void hot_segment_ends(const hot_segments *segments, float ends[6]);
 /* The unit direction; returns the amplitude. */
 float hot_segment_direction(const hot_segments *segments, float direction[3]);
-
-#endif

@@ -1,6 +1,5 @@
 /* A sphere of nearly equal triangles: an icosahedron whose triangles are cut in four `level` times. */
-#ifndef HOT_PLUGIN_SPHERE_H
-#define HOT_PLUGIN_SPHERE_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -9,5 +8,3 @@ size_t hot_sphere_vertices(int level);
 size_t hot_sphere_triangles(int level);
 /* vertices: unit; triangles (may be NULL): counter-clockwise seen from outside in a right-handed space. */
 hot_status hot_sphere_make(hot_context *context, int level, double (*vertices)[3], uint32_t (*triangles)[3]);
-
-#endif

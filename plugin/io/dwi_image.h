@@ -1,6 +1,5 @@
 /* DWI data from an image and a gradient table. */
-#ifndef HOT_PLUGIN_DWI_IMAGE_H
-#define HOT_PLUGIN_DWI_IMAGE_H
+#pragma once
 
 #include "dwi/sample.h"
 #include "io/common/input.h"
@@ -9,5 +8,3 @@
  * dwi/sample.h); NULL = all of it. */
 hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char *bval, const char *bvec,
                               hot_dwi_sample *sample, hot_dwi **dwi);
-
-#endif

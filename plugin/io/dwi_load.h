@@ -1,6 +1,5 @@
 /* Diffusion data of any format, or a part of them. */
-#ifndef HOT_PLUGIN_DWI_LOAD_H
-#define HOT_PLUGIN_DWI_LOAD_H
+#pragma once
 
 #include "dwi/sample.h"
 
@@ -14,5 +13,3 @@ hot_status hot_dwi_load_sample(hot_context *context, const char *path, const cha
  * output: the path of the result, NULL = none; compressed files are unpacked in its folder. */
 hot_status hot_dwi_load_within(hot_context *context, const char *path, const char *bval, const char *bvec,
                                size_t memory, const char *output, hot_dwi **dwi);
-
-#endif

@@ -2,7 +2,6 @@
  * file they came from scales them (then float). */
 #include <string.h>
 
-#include "dwi/dwi_private.h"
 #include "common/arguments.h"
 #include "common/entry.h"
 #include "dwi/gather.h"

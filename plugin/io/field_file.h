@@ -1,7 +1,6 @@
 /* Directions, tensors or harmonics from a file of any format: what it holds is found first (image_content.h), and then
  * read as that. */
-#ifndef HOT_PLUGIN_FIELD_FILE_H
-#define HOT_PLUGIN_FIELD_FILE_H
+#pragma once
 
 #include "core/image.h"
 #include "model/sh_basis.h"
@@ -38,5 +37,3 @@ hot_status hot_field_read_nrrd(hot_context *context, struct hot_input *input, co
 hot_status hot_harmonics_load(hot_image *image, const hot_sh_reading *how, hot_tensor_field **field);
 /* The line about a number of values that no harmonics have. */
 hot_status hot_harmonics_refuse_count(const hot_image *image);
-
-#endif

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* fopencookie */
 #include "field_stream.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Fields one after another on standard input, for `hotfiber view -`: NRRDs with attached headers, as the command's
  * stages write them. A field may hold some slices of the first one's grid: its origin says which. */
-#ifndef HOT_PLUGIN_FIELD_STREAM_H
-#define HOT_PLUGIN_FIELD_STREAM_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -36,5 +35,3 @@ HOT_API hot_status hot_field_stream_place(hot_context *context, const hot_grid *
 enum { HOT_FIELD_HEADER = 1024 };
 int hot_field_stream_header(const hot_grid *grid, size_t first, size_t count, size_t values, int is_peaks,
                             char text[HOT_FIELD_HEADER]);
-
-#endif

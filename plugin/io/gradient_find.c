@@ -1,7 +1,6 @@
 #include "gradient_find.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 /* Which gradient table belongs to an image, when none was named. */
-#ifndef HOT_PLUGIN_GRADIENT_FIND_H
-#define HOT_PLUGIN_GRADIENT_FIND_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -11,5 +10,3 @@ typedef enum hot_table { HOT_TABLE_BVAL, HOT_TABLE_BVEC, HOT_TABLE_GRAD } hot_ta
  * above, whose entities are all in the image's name; the nearest folder, and there the most entities. *name: free it
  * with hot_context_free; NULL = there is none. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_gradients_find(hot_context *context, const char *image, hot_table table, char **name);
-
-#endif

@@ -1,8 +1,7 @@
 /* The content of an image: directions, harmonics, tensors, colours, signals or a map. The header decides (kinds, intent
  * codes, MRtrix's history, our own keys), else the values; if both leave it open, the user must say (--as). The number
  * of values alone never decides. */
-#ifndef HOT_PLUGIN_IMAGE_CONTENT_H
-#define HOT_PLUGIN_IMAGE_CONTENT_H
+#pragma once
 
 #include "core/image.h"
 
@@ -27,5 +26,3 @@ const unsigned char *hot_tensor_layout_places(hot_tensor_layout layout);
 /* The order of the tensors that `values` per voxel are, with the confidence first: 7, 16, 29, 46. No number of
  * harmonics is among these. 0 = none. */
 int hot_tensors_image_order(size_t values);
-
-#endif

@@ -1,6 +1,5 @@
 /* Floats or bytes on a grid into an image file. */
-#ifndef HOT_PLUGIN_MAP_SAVE_H
-#define HOT_PLUGIN_MAP_SAVE_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -10,5 +9,3 @@ hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float 
                         const char *path);
 /* One byte per voxel. */
 hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const uint8_t *values, const char *path);
-
-#endif

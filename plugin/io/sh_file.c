@@ -1,10 +1,7 @@
 /* Images of spherical harmonics, as MRtrix, DIPY and others write fibre orientation distributions, as a field of
  * tensors: the two are bases of the same functions on the sphere. */
-#include <math.h>
 #include <string.h>
 
-#include "common/arguments.h"
-#include "common/options.h"
 #include "common/entry.h"
 #include "dwi/frames.h"
 #include "field_file.h"

@@ -1,6 +1,5 @@
 /* Lengths of gradient vectors that encode b-values. */
-#ifndef HOT_PLUGIN_IO_VECTOR_LENGTHS_H
-#define HOT_PLUGIN_IO_VECTOR_LENGTHS_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -14,5 +13,3 @@ void hot_vector_lengths(hot_context *context, hot_dwi *dwi, const char *name, do
  * explain them better, these are restored; if the signals do not decide, a warning names the assumption. name: the
  * image's. */
 hot_status hot_vector_lengths_confirm(hot_context *context, hot_dwi *dwi, const char *name);
-
-#endif

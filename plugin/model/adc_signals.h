@@ -1,6 +1,5 @@
 /* The adc fit of voxels with signals that have no logarithm. */
-#ifndef HOT_PLUGIN_MODEL_ADC_SIGNALS_H
-#define HOT_PLUGIN_MODEL_ADC_SIGNALS_H
+#pragma once
 
 #include "model.h"
 
@@ -8,5 +7,3 @@
  * (count x (1 + terms)), which it replaces. Other voxels do not change. */
 hot_status hot_adc_fit_signals(const hot_plan *plan, size_t count, const float *signals, const float *s0,
                                float *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* The diffusion tensor as everybody fits it: order 2, ln S0 and D together by weighted least squares, from the b-values
  * at which the logarithm of the signal is nearly straight. */
-#include <math.h>
 
 #include "common/arguments.h"
 #include "dwi/scheme.h"

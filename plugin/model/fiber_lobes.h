@@ -1,6 +1,5 @@
 /* Fibres as a function on the sphere in spherical harmonics: a lobe for each, whose maxima are the fibres. */
-#ifndef HOT_MODEL_FIBER_LOBES_H
-#define HOT_MODEL_FIBER_LOBES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void hot_lobe_make(hot_lobe *lobe);
  * the axes of the harmonics. Returns 0 where fibres are too close for that: they then share a maximum or have theirs a
  * little off. */
 int hot_lobe_sum(const hot_lobe *lobe, const double axes[3][3], const float *peaks, size_t count, float *coefficients);
-
-#endif

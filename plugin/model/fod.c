@@ -2,7 +2,6 @@
  * kernel chosen such that one fibre v of weight 1 is the rank-1 tensor v^(x m). (Schultz and Seidel
  * 2008, section 3.) */
 #include <math.h>
-#include <stdio.h>
 
 #include "model.h"
 

@@ -1,6 +1,5 @@
 /* Models of the signal, and the plan of a fit. To add a model: one file with a const struct, one line in MODELS. */
-#ifndef HOT_PLUGIN_MODEL_H
-#define HOT_PLUGIN_MODEL_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -150,5 +149,3 @@ hot_status hot_response_match(hot_context *context, const hot_response *response
  * squared misfit in units of s0. */
 double hot_response_fit_axis(const hot_response *response, const hot_dwi *dwi, const int *row, const float *signals,
                              double s0, double axis[3], double *weight);
-
-#endif

@@ -1,6 +1,5 @@
 /* Normalised intensities of a field of several tissues. */
-#ifndef HOT_MODEL_NORMALISE_H
-#define HOT_MODEL_NORMALISE_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -9,5 +8,3 @@
  * (another model), HOT_ERROR_DATA (too few voxels, or tissues that are nowhere), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
  */
 hot_status hot_tensor_field_normalise(hot_context *context, hot_tensor_field *field);
-
-#endif

@@ -1,6 +1,5 @@
 /* One fibre fitted to the signals themselves: the direction v and weight w for which w R(v) comes nearest. */
 #include <math.h>
-#include <string.h>
 
 #include "model.h"
 

@@ -1,6 +1,5 @@
 /* The single-fibre response from the data: what the steps share. */
-#ifndef HOT_PLUGIN_RESPONSE_ESTIMATE_H
-#define HOT_PLUGIN_RESPONSE_ESTIMATE_H
+#pragma once
 
 #include "model.h"
 #include "single_fiber.h"
@@ -79,5 +78,3 @@ hot_status hot_response_from_chosen(hot_response_search *search, hot_response **
 /* HOT_ERROR_DATA when one fibre hardly explains the signals of the chosen. last: of the last round; before it the bound
  * is lower. */
 hot_status hot_response_check_chosen(const hot_response_search *search, int last);
-
-#endif

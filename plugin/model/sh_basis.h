@@ -1,7 +1,6 @@
 /* The bases in which programs store real spherical harmonics of even degree, against that of symtensor.h (MRtrix's).
  * All have the same harmonics up to order and sign within a degree. */
-#ifndef HOT_MODEL_SH_BASIS_H
-#define HOT_MODEL_SH_BASIS_H
+#pragma once
 
 #include <hotfiber/status.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ void hot_sh_basis_map(hot_sh_basis basis, int lmax, size_t *place, double *sign)
 
 /* The even lmax, up to 12, with `count` coefficients; 0 if none has. */
 int hot_sh_lmax(size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* Signs of a single fibre in a voxel: the two highest peaks of a fod on a grid of directions, and the principal axis of
  * a diffusion tensor. */
-#ifndef HOT_PLUGIN_SINGLE_FIBER_H
-#define HOT_PLUGIN_SINGLE_FIBER_H
+#pragma once
 
 #include "model.h"
 
@@ -29,5 +28,3 @@ void hot_peak_climb(int order, const float *tensor, double x[3]);
 /* The principal axis of an order-2 tensor (xx xy xz yy yz zz); returns the fractional anisotropy, or 0 when it is not
  * positive definite. */
 double hot_tensor_principal_axis(const float *tensor, double axis[3]);
-
-#endif

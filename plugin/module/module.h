@@ -3,8 +3,7 @@
  *
  * In-process, nothing here prints, exits or keeps state between calls; messages go into the host's process
  * information. */
-#ifndef HOT_MODULE_H
-#define HOT_MODULE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -112,5 +111,3 @@ const char *hot_module_outputs_file(const hot_module_outputs *outputs, const cha
 hot_status hot_module_outputs_commit(hot_module_outputs *outputs);
 /* Removes the temporary files; safe after commit. */
 void hot_module_outputs_discard(hot_module_outputs *outputs);
-
-#endif

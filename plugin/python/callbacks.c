@@ -2,7 +2,6 @@
 #include "callbacks.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <time.h>
 
 #include "common/entry.h"

@@ -1,7 +1,6 @@
 /* The state of a call from Python in its context: the progress callback and its errors. Plain C, without
  * Python's headers: the interpreter's functions come as addresses, so that one build serves every version of Python. */
-#ifndef HOT_PLUGIN_PYTHON_CALLBACKS_H
-#define HOT_PLUGIN_PYTHON_CALLBACKS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -39,5 +38,3 @@ HOT_API void hot_python_before_fork(void);
 HOT_API void hot_python_offer_lapack(const char *path);
 /* The command `hotfiber`. */
 HOT_API int hot_python_command(int argc, char **argv);
-
-#endif

@@ -1,6 +1,5 @@
 /* Data sets over NumPy's arrays, which are used where they are. */
-#ifndef HOT_PLUGIN_PYTHON_DATA_H
-#define HOT_PLUGIN_PYTHON_DATA_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -23,5 +22,3 @@ HOT_API void hot_python_bvec_frame(const hot_grid *grid, double *frame);
 HOT_API void hot_python_samples_size(const hot_signal_samples *samples, int size[2]);
 HOT_API void hot_python_samples(const hot_signal_samples *samples, const hot_grid *grid, size_t count,
                                 const size_t *voxels, float *vectors);
-
-#endif

@@ -92,16 +92,16 @@ def read(text):
     text = re.sub(r"^\s*#\s*(if|ifdef)\b.*?^\s*#\s*endif", lambda found: "" if "extern" in found.group() or
                   "define HOT_API" in found.group() else found.group(), text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"HOT_PRINTF\([^)]*\)", "", text)
+    text = re.sub(r"HOT_PRINTF\([^)]*\)|^HOT_C_(BEGIN|END)$", "", text, flags=re.MULTILINE)
     at = 0
     pattern = re.compile(r"\s*(?:typedef\s+enum\s+(\w+)\s*\{([^}]*)\}\s*\w+\s*;|enum\s*\{([^}]*)\}\s*;|"
                          r"typedef\s+struct\s+(\w+)\s*\{(.*?)\}\s*\w+\s*;|typedef\s+struct\s+\w+\s+\w+\s*;|"
-                         r"(HOT_API\s[^;]*);|(\})|$)", re.DOTALL)
+                         r"(HOT_API\s[^;]*);|$)", re.DOTALL)
     while at < len(text):
         found = pattern.match(text, at)
         if not found or found.end() == at:
             fail(text[at:])
-        enum, values, unnamed, struct, body, function, _ = found.groups()
+        enum, values, unnamed, struct, body, function = found.groups()
         if enum:
             enums.add(enum)
             read_enum(values)

@@ -1,6 +1,5 @@
 /* Charts as SVG within the page: they take its colours, light or dark, and are sharp at any size. */
 #include <math.h>
-#include <string.h>
 
 #include "page.h"
 

@@ -1,6 +1,5 @@
 /* Text into HTML: nothing that a file is called can become markup. Numbers are written as readers expect them. */
-#ifndef HOT_REPORT_HTML_H
-#define HOT_REPORT_HTML_H
+#pragma once
 
 #include <stdio.h>
 
@@ -23,5 +22,3 @@ enum { HOT_HTML_COUNT = 40 };
 const char *hot_html_count(char text[HOT_HTML_COUNT], double count);
 /* Three digits of any number: "0.914", "1,230". */
 const char *hot_html_number(char text[HOT_HTML_COUNT], double value);
-
-#endif

@@ -1,6 +1,5 @@
 /* An HTML page about a finished run, from report.json and the other files of its folder. */
-#ifndef HOT_REPORT_PAGE_H
-#define HOT_REPORT_PAGE_H
+#pragma once
 
 #include "core/fields.h"
 #include "html.h"
@@ -117,5 +116,3 @@ hot_status hot_page_write(hot_context *context, FILE *file, const void *page);
 const cJSON *hot_json_at(const cJSON *object, const char *name);
 double hot_json_number(const cJSON *object, const char *name);
 const char *hot_json_text(const cJSON *object, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* The output directory of a run: written under a temporary name, renamed when complete, replaced atomically. */
-#ifndef HOT_RUN_FOLDER_H
-#define HOT_RUN_FOLDER_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -34,5 +33,3 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder);
 
 /* Removes the temporary directory and what we wrote into it. Frees; safe after commit and on a zeroed struct. */
 void hot_folder_discard(hot_context *context, hot_folder *folder);
-
-#endif

@@ -1,7 +1,6 @@
 /* The model of a run (mask, noise, gradient check, responses, priors, all estimated from the whole volume) as a file,
  * so that other runs of the same data, and all parts, use it and get the same results. */
-#ifndef HOT_RUN_LEARNED_H
-#define HOT_RUN_LEARNED_H
+#pragma once
 
 #include "run.h"
 
@@ -28,5 +27,3 @@ void hot_run_add_population(cJSON *object, const hot_signal_priors *population, 
 uint64_t hot_run_learned_sum(const hot_run_state *run);
 
 hot_status hot_run_learned_save(hot_run_state *run, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* options.inc as a table, the only list of the options that decide a result. A test reads the structs' declarations: a
  * member without a row is a failure. */
-#ifndef HOT_RUN_OPTION_TABLE_H
-#define HOT_RUN_OPTION_TABLE_H
+#pragma once
 
 #include "io/common/report.h"
 #include "run.h"
@@ -84,5 +83,3 @@ int hot_run_differ(const cJSON *here, const cJSON *there, char *text, size_t siz
 
 /* A number without loss: cJSON's own may lose the last bit. Not finite: null. */
 cJSON *hot_run_exact(double value);
-
-#endif

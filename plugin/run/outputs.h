@@ -1,6 +1,5 @@
 /* The files that a run can leave: one table, from which --outputs, its help, the default and the writing follow. */
-#ifndef HOT_RUN_OUTPUTS_H
-#define HOT_RUN_OUTPUTS_H
+#pragma once
 
 #include "run.h"
 
@@ -27,5 +26,3 @@ int hot_run_output_known(const char *file);
 
 /* Writes them into the job's folder. */
 hot_status hot_run_outputs_write(hot_run_state *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* A run in parts: each finds the fibres of a share of the mask's voxels and leaves one file; a merge takes them from
  * these files instead of finding them, and everything else is done as ever. */
-#ifndef HOT_RUN_PARTS_H
-#define HOT_RUN_PARTS_H
+#pragma once
 
 #include "run.h"
 
@@ -22,5 +21,3 @@ hot_status hot_run_find_in_slabs(hot_run_state *run);
 hot_status hot_run_part_save(hot_run_state *run);
 
 void hot_run_part_free(hot_run_state *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* Resumable runs: the model and the results of finished slabs are kept in the folder OUT.resume until OUT is
  * complete. */
-#ifndef HOT_RUN_RESUME_H
-#define HOT_RUN_RESUME_H
+#pragma once
 
 #include "run.h"
 
@@ -23,5 +22,3 @@ void hot_run_resume_remove(hot_run_state *run);
 
 /* Closes the folder, which stays. */
 void hot_run_resume_free(hot_run_state *run);
-
-#endif

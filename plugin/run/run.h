@@ -1,6 +1,5 @@
 /* The state of a run, shared by its steps. */
-#ifndef HOT_RUN_RUN_H
-#define HOT_RUN_RUN_H
+#pragma once
 
 #include "core/fields.h"
 #include "fibers/method.h"
@@ -167,5 +166,3 @@ void hot_run_warn(hot_run_job *job);
 hot_status hot_run_write_report(hot_run_state *run);
 /* The report with these names of files in it, to `path`. */
 hot_status hot_run_save_report(hot_run_state *run, const char *const *files, size_t count, const char *path);
-
-#endif

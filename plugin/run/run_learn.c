@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dwi/denoise_shape.h"
-#include "dwi/dwi_private.h"
 #include "dwi/empty.h"
 #include "dwi/summary.h"
 #include "model/model.h"

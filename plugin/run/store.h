@@ -1,8 +1,7 @@
 /* Stores of finished voxels, for parts (parts.c) and resumable runs (resume.c): an NRRD of floats with a row per voxel,
  * in the order of the mask, each ending in a checksum. A key of the header holds the fingerprint of the rows as
  * JSON. */
-#ifndef HOT_RUN_STORE_H
-#define HOT_RUN_STORE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -31,5 +30,3 @@ size_t hot_run_store_load(const hot_run_store *store, const hot_signal_output *f
                           size_t first, size_t count);
 hot_status hot_run_store_save(hot_context *context, FILE *file, const hot_signal_output *found, const uint8_t *inside,
                               size_t first, size_t count);
-
-#endif

@@ -1,8 +1,7 @@
 /* A window on a run (hot_run_options.view): the program hotfiber-view, to which the mean b=0 image and the fibres go
  * through a pipe (io/field_stream.h), slice by slice. A run never fails or waits because of it: the fibres are
  * copied, and a thread sends the copy. */
-#ifndef HOT_RUN_VIEW_H
-#define HOT_RUN_VIEW_H
+#pragma once
 
 #include "run.h"
 
@@ -14,5 +13,3 @@ void hot_run_view_hook(hot_run_state *run);
 void hot_run_view_results(hot_run_state *run);
 /* Waits until all is sent, or at most a few seconds, and not after a cancelled run. The window stays. */
 void hot_run_view_end(hot_run_state *run);
-
-#endif

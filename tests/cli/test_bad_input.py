@@ -171,6 +171,8 @@ works("peaks", "-i", "tensors.nrrd", "-o", "peaks.nrrd", "--quiet")
 refused("export of tensors' neighbour", ["export", "-i", good, "-o", "x.vtp"], "direction|tensor|peaks|axis")
 refused("export of tensors as lines", ["export", "-i", "tensors.nrrd", "-o", "x.vtp"], "--format glyphs")
 refused("a tensor field for eig", ["eig", "-i", "tensors.nrrd", "-o", "x.nrrd", "--order", 4], "16 values.*confidence")
+for name in ("peaks.nrrd", "./peaks.nrrd"):
+    refused("export over its input", ["export", "-i", "peaks.nrrd", "-o", name], "peaks.nrrd")
 refused("export to an unknown format", ["export", "-i", "peaks.nrrd", "-o", "x.jpeg"], "jpeg|format", status=1)
 
 # Options that would do nothing, or each undo the other.

@@ -1,5 +1,6 @@
 """hotfiber report, word for word: pages of folders that are written here, with every number, chart and sentence of them
-compared with report_pages.txt, which was read and found right. Pictures are compared as means of 3 x 3 parts.
+compared with report_pages.txt, which was read and found right. Pictures are compared as means of 3 x 3 parts; of
+items of a list that are numbered one after another, the first and the last are in that file.
 `python3 test_report_pages.py --write` writes that file anew, for what is changed on purpose."""
 import base64
 import io
@@ -50,7 +51,7 @@ CASES = { # each differs from the one above in what is named
     "tissues": {"settings": {"method": "signal", "model": "msmt", "order": 8, "max_fibers": 3, "denoise": False,
                              "noise_model": "gaussian"}, "response": None, "counts": {"voxels": 1000, "flagged": 1000},
                 "input": {"file": "a/", "to_world": [[0, 0], [3]], "size": [1, 2], "volumes": 4,
-                          "shells": SHELLS[1:2]}},
+                          "shells": SHELLS[1:2]}, "log": [], "files": []},
     "given": {"gradients": {"verdict": "possible", "alike": "z flipped, or <x> and y swapped"},
               "settings": {"method": "signal", "model": "fod", "max_fibers": 1}, "response": {"from": "diffusivities"}},
     "file": {"settings": {"method": "lowrank", "model": "fod", "order": 4, "max_fibers": 3},
@@ -124,7 +125,13 @@ def lines_of(path, large):
     text = re.sub(r'src="data:image/png;base64,([^"]*)"',
                   lambda found: "\nPNG " + " ".join(f"{x:g}" for x in parts_of(found[1], large)) + "\n",
                   text)
-    return text.splitlines()
+    lines = [""]
+    for line in text.splitlines():
+        if line.startswith("<li>") and line == re.sub(r"\d+", lambda n: str(int(n[0]) + 1), lines[-1], count=1):
+            lines[-1:] = [line] if lines[-2] == "..." else [lines[-1], "...", line]
+        else:
+            lines.append(line)
+    return lines[1:]
 
 
 os.makedirs("pages", exist_ok=True)

@@ -288,25 +288,6 @@ helped = works("run", "--help").stdout.decode()
 for name in ("peaks_nrrd", "fa", "afd_total", "nufo", "peaks_fod"):
     check(re.search(rf"^ +{name}  +\S", helped, re.M), f"--help lists {name}")
 
-# The scorer's counts are those of this test, from the same file.
-groups = json.loads(works("score", "-i", "one/peaks.nrrd", "--truth", "truth.nrrd", "--json").stdout)["groups"]
-everything = [group for group in groups if group["table"] == "all"][0]
-found_count = (np.linalg.norm(read_nrrd("one/peaks.nrrd")[0].reshape(3, 3, *size, order="F"), axis=0) > 0).sum(0)
-for name, ours in (("voxels", true_count.size), ("right_count", (found_count == true_count).mean()),
-                   ("over", (found_count > true_count).mean()), ("under", (found_count < true_count).mean())):
-    check(abs(everything[name] - ours) < 1e-12, f"score --json: {name} is {everything[name]}, here {ours}")
-by_count = {group["name"]: group for group in groups if group["table"] == "fibres"}
-for number in range(3):
-    there = true_count == number
-    group = by_count[str(number)]
-    check(group["voxels"] == there.sum() and
-          abs(group["right_count"] - (found_count == number)[there].mean()) < 1e-12, f"score of {number}: {group}")
-only = (true_count == 1) & (found_count == 1)
-apart = angle(np.moveaxis(read_nrrd("one/peaks.nrrd")[0].reshape(3, 3, *size, order="F")[:, 0], 0, -1),
-              np.moveaxis(truth[:, 0], 0, -1))[only]
-check(abs(np.median(apart) - by_count["1"]["error_median"]) < .02,
-      f"score: median error {by_count['1']['error_median']}, here {np.median(apart)}")
-
 # A file name that is no UTF-8: JSON is UTF-8 all the same.
 name = os.fsdecode(b"caf\xe9.nrrd")
 shutil.copy("dwi.nrrd", name)

@@ -1,6 +1,5 @@
 /* A fuzz target: any bytes in, no crash, no leak, no hang. Returns 0. */
-#ifndef HOT_TESTS_FUZZ_H
-#define HOT_TESTS_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ static inline int fuzz_text_end(hot_context **context, char *text)
     free(text);
     return 0;
 }
-
-#endif

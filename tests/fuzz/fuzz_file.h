@@ -1,6 +1,5 @@
 /* The file that a fuzz target puts its bytes in. Define _GNU_SOURCE first. */
-#ifndef HOT_TESTS_FUZZ_FILE_H
-#define HOT_TESTS_FUZZ_FILE_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -54,5 +53,3 @@ static inline int fuzz_read_dwi(const char *path)
     fuzz_context_end(&context);
     return 0;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * A family's check is called once per backend (run->backend says which; run->context computes there, run->reference is
  * the slow implementation). It makes its inputs and outputs with check_input and check_output, calls, compares item by
  * item with CHECK_ITEM, and ends each case with check_case_end, which looks at fences and inputs and frees both. */
-#ifndef HOT_TESTS_CHECKER_H
-#define HOT_TESTS_CHECKER_H
+#pragma once
 
 #include "check.h"
 
@@ -84,5 +83,3 @@ int check_wanted(const check_run *run, const char *what);
 /* Seconds of a monotonic clock, and a line of the benchmark's table (rate in items per second; note may be ""). */
 double check_now(void);
 void check_report(check_run *run, const char *what, double seconds, double items, const char *note);
-
-#endif

@@ -1,7 +1,6 @@
 /* An alternating least squares as textbooks have it, with unfoldings, Khatri-Rao products and Gaussian elimination:
  * what the family cpd compares with. */
-#ifndef HOT_TESTS_CPD_REFERENCE_H
-#define HOT_TESTS_CPD_REFERENCE_H
+#pragma once
 
 #include "values.h"
 
@@ -88,5 +87,3 @@ static inline double plain_als(const size_t n[3], size_t rank, const double *x, 
     free(copy);
     return 1 - sqrt(rest / norm);
 }
-
-#endif

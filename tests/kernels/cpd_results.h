@@ -1,6 +1,5 @@
 /* Decompositions of the family cpd, and whether they have the documented form. */
-#ifndef HOT_TESTS_CPD_RESULTS_H
-#define HOT_TESTS_CPD_RESULTS_H
+#pragma once
 
 #include "cpd_reference.h"
 
@@ -122,5 +121,3 @@ static inline void random_tensor(check_run *run, const size_t n[3], size_t rank,
 void check_cpd_awkward(check_run *run, int f64, hot_cpd_arithmetic arithmetic);
 void check_cpd_arithmetic(check_run *run, int brief);
 void check_cpd_scales(check_run *run, int f64);
-
-#endif

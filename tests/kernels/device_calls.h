@@ -1,8 +1,7 @@
 /* The families' functions for contexts whose arrays are in device memory (hotfiber/device.h): the same calls with
  * arrays of the host, which go there, with fences around them, and back. With other contexts the functions
  * themselves. */
-#ifndef HOT_TESTS_DEVICE_CALLS_H
-#define HOT_TESTS_DEVICE_CALLS_H
+#pragma once
 
 #include <hotfiber/contract.h>
 #include <hotfiber/cpd.h>
@@ -18,9 +17,7 @@
 #include <hotfiber/symtensor.h>
 #include <hotfiber/tridiag.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Sets the context up for arrays in the memory of GPU 0, on a new stream. */
 hot_status check_use_device(hot_context *context);
@@ -173,7 +170,4 @@ hot_status placed_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, i
 #define hot_fem_mass_assemble_f32 placed_assemble_f32
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* A call of a family made in several ways, all of which must give the same: for device_calls.cu. */
-#ifndef HOT_TESTS_DEVICE_RUN_H
-#define HOT_TESTS_DEVICE_RUN_H
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -33,5 +32,3 @@ hot_status run(hot_context *context, const std::vector<device_array> &arrays, co
 
 /* HOT_ERROR_DEVICE with a message. */
 hot_status device_trouble(hot_context *context, const char *what, const char *name);
-
-#endif

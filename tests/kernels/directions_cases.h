@@ -1,7 +1,5 @@
-/* Shared by the checks of directions: by scan (family_directions.c), by many starts (directions_starts.c), and the
- * benchmarks (directions_bench.c). */
-#ifndef HOT_TESTS_DIRECTIONS_CASES_H
-#define HOT_TESTS_DIRECTIONS_CASES_H
+/* Shared by the checks of directions: by scan (family_directions.c) and by many starts (directions_starts.c). */
+#pragma once
 
 #include "checker.h"
 #include "forms3.h"
@@ -64,7 +62,3 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
 void check_directions_ring(check_run *run, int order, hot_shift shift, double height);
 /* All cases of an order. */
 void check_directions_all_starts(check_run *run, int order);
-
-void bench_directions(check_run *run);
-
-#endif

@@ -1,10 +1,8 @@
 /* The kernel families that the checker walks. To add one: family_NAME.c with `const check_family family_NAME`, and a
  * line here. */
-#ifndef HOT_TESTS_FAMILIES_H
-#define HOT_TESTS_FAMILIES_H
+#pragma once
 
 #define CHECK_FAMILIES(X) \
-    X(symtensor) \
     X(forms) \
     X(sshopm) \
     X(directions) \
@@ -20,5 +18,3 @@
     X(heev) \
     X(denoise) \
     X(msmt)
-
-#endif

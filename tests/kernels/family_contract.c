@@ -1,12 +1,10 @@
-/* Contractions: every backend against a loop over all indices in long double with an independent parser of the spec;
- * and their speed. */
+/* Contractions: every backend against a loop over all indices in long double with an independent parser of the spec. */
 #include <complex.h>
 
 #include "values.h"
 #include "walls.h"
 
 #include "common/context_internal.h"
-#include "bench/kernels/contract_measure.h"
 #include <hotfiber/contract.h>
 
 /* contract_lists.c */
@@ -434,73 +432,4 @@ static void check(check_run *run)
     check_contract_three(run);
 }
 
-/* ---- Benchmarks -------------------------------------------------------------------------------------------------- */
-
-static void bench_cuda(check_run *run)
-{
-    static const size_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 17, 20, 21, 24, 25, 27, 29, 31, 32};
-    for (int f64 = 1; f64 >= 0; f64--)
-        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
-            for (int which = 0; which < 3; which++) { /* the built-in choice, the best of all variants, cuBLAS */
-                static const char *const names[] = {"usual", "tuned", "cublas"};
-                const size_t n = sizes[s];
-                hot_contract_figure figure;
-                char what[80], note[240];
-                snprintf(what, sizeof what, "100,000 x %zu x %zu, f%d, %s", n, n, f64 ? 64 : 32, names[which]);
-                if (!check_wanted(run, what))
-                    continue;
-                const hot_status status = which == 2
-                    ? hot_contract_bench_cublas(run->context, f64, n, 100000, run->seconds, &figure)
-                    : hot_contract_bench(run->context, f64, n, 100000, which, run->seconds * (which ? 6 : 1), &figure);
-                if (status != HOT_OK) {
-                    printf("  %s: %s\n", what, hot_context_message(run->context));
-                    continue;
-                }
-                snprintf(note, sizeof note, "%.0f GB/s, floor %.4f ms, %.1f %% of it; %s %d %d %d",
-                         1e-9 * figure.bytes / figure.seconds, 1e3 * figure.floor, 100 * figure.floor / figure.seconds,
-                         figure.choice.variant, figure.choice.parameter[0], figure.choice.parameter[1],
-                         figure.choice.parameter[2]);
-                check_report(run, what, figure.seconds, 100000, note);
-            }
-}
-
-/* One core, many matrices: as `hotfiber bench contract` has it for all. */
-static void bench_cpu(check_run *run)
-{
-    static const size_t sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
-    hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
-    hot_context *one = NULL;
-    if (hot_context_create(&settings, &one) != HOT_OK)
-        return;
-    hot_context_set_cpu_limit(one, hot_context_cpu_limit(run->context));
-    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        const size_t n = sizes[s], batch = 20000, stride[3] = {n, 1, n * n}, count = batch * n * n;
-        double *values = malloc(3 * count * sizeof *values), fastest = 1e9;
-        char what[80], note[80];
-        for (size_t i = 0; i < 3 * count; i++)
-            values[i] = check_random(&run->seed);
-        for (double begin = check_now(); check_now() - begin < run->seconds / 4 || fastest == 1e9;) {
-            const double before = check_now();
-            if (hot_contract_matrices_f64(one, NULL, n, n, n, batch, 1, values, stride, values + count, stride, .5,
-                                          values + 2 * count, stride) != HOT_OK)
-                break;
-            fastest = fmin(fastest, check_now() - before);
-        }
-        snprintf(what, sizeof what, "20,000 x %zu x %zu, f64, 1 thread", n, n);
-        snprintf(note, sizeof note, "%.1f GFLOP/s, %.1f GB/s", 2e-9 * (double)(count * n) / fastest,
-                 32e-9 * (double)count / fastest);
-        check_report(run, what, fastest, (double)batch, note);
-        free(values);
-    }
-    hot_context_destroy(&one);
-}
-
-static void bench(check_run *run)
-{
-    if (run->cuda)
-        bench_cuda(run);
-    else
-        bench_cpu(run);
-}
-
-const check_family family_contract = {"contract", 0, 1, check, bench};
+const check_family family_contract = {"contract", 0, 1, check, NULL};

@@ -342,38 +342,4 @@ static void check(check_run *run)
         check_arguments(run);
 }
 
-static void bench_one(check_run *run, int is_complex)
-{
-    uint64_t seed = 4;
-    const size_t side = run->cuda ? 100 : is_complex ? 24 : 40, slices = run->cuda ? 60 : is_complex ? 12 : 16;
-    scene s = make_scene(&seed, side, side, slices, 64, is_complex, 30);
-    float *out = malloc(s.voxels * s.width * sizeof *out);
-    for (size_t step = 1; step < 3; step++) {
-        hot_denoise_options options = {.size = sizeof options, .step = {step, step, step}, .is_complex = is_complex};
-        char name[64];
-        double best = INFINITY, begin = check_now();
-        snprintf(name, sizeof name, "%s%zux%zux%zux64, windows of 125, step %zu", is_complex ? "complex " : "", side,
-                 side, slices, step);
-        if (!check_wanted(run, name))
-            continue;
-        do {
-            double from = check_now();
-            if (!check_call(run, hot_denoise_f32(run->context, &options, s.size, 64, s.noisy, NULL, out, NULL)))
-                break;
-            best = fmin(best, check_now() - from);
-        } while (check_now() - begin < run->seconds);
-        check_report(run, name, best, (double)s.voxels, "host to host");
-    }
-    free(out);
-    free_scene(&s);
-}
-
-static void bench(check_run *run)
-{
-    if (!run->only || strcmp(run->only, "complex") != 0)
-        bench_one(run, 0);
-    if (!run->only || strstr(run->only, "complex"))
-        bench_one(run, 1);
-}
-
-const check_family family_denoise = {"denoise", 0, 1, check, bench};
+const check_family family_denoise = {"denoise", 0, 1, check, NULL};

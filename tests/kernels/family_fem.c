@@ -1,8 +1,7 @@
 /* Mass operators of finite elements: every backend against sums over all functions and points in long double, and
- * against what the operators mean; and their speed on a GPU. */
+ * against what the operators mean. */
 #include "values.h"
 
-#include "bench/kernels/contract_measure.h"
 #include <hotfiber/fem.h>
 
 /* The 1-D bases' product at a point, in long double. */
@@ -174,26 +173,4 @@ static void check(check_run *run)
     check_fem_meaning(run);
 }
 
-static void bench(check_run *run)
-{
-    for (int assemble = 0; assemble < 2 && run->cuda; assemble++)
-        for (int dim = 2; dim <= 3; dim++)
-            for (size_t p = 2; p <= 8; p++) {
-                hot_contract_figure figure;
-                size_t elements = 0;
-                char what[80], note[160];
-                snprintf(what, sizeof what, "%s %d-D, p = %zu, f64", assemble ? "assembly" : "action", dim, p);
-                if (!check_wanted(run, what))
-                    continue;
-                if (hot_fem_bench(run->context, 1, dim, p + 1, p + 1, assemble, 600, run->seconds, &elements,
-                                  &figure) != HOT_OK) {
-                    printf("  %s: %s\n", what, hot_context_message(run->context));
-                    continue;
-                }
-                snprintf(note, sizeof note, "%.0f GB/s, %.1f %% of a kernel that only moves the bytes",
-                         1e-9 * figure.bytes / figure.seconds, 100 * figure.floor / figure.seconds);
-                check_report(run, what, figure.seconds, (double)elements, note);
-            }
-}
-
-const check_family family_fem = {"fem", 0, 1, check, bench};
+const check_family family_fem = {"fem", 0, 1, check, NULL};

@@ -128,37 +128,4 @@ static void check(check_run *run)
         check_many(run);
 }
 
-static void bench(check_run *run)
-{
-    static const size_t terms[] = {15, 28, 45};
-    const size_t volumes = 64, count = 40000;
-    double *matrix = normals(run, 45 * volumes);
-    float *input = floats(run, count * volumes), *weight = floats(run, count * volumes);
-    float *output = floats(run, count * 45);
-    for (size_t i = 0; i < count * volumes; i++)
-        weight[i] = expf(-fabsf(weight[i]));
-    for (size_t t = 0; t < 3; t++)
-        for (int weighted = 0; weighted < 2; weighted++) {
-            double begin = check_now(), fastest = 1e9;
-            do {
-                const double start = check_now();
-                if (weighted)
-                    hot_fit_weighted_f32(run->context, volumes, terms[t], matrix, count, input, weight, output,
-                                         terms[t], NULL);
-                else
-                    hot_fit_linear_f32(run->context, terms[t], volumes, matrix, count, input, volumes, output,
-                                       terms[t]);
-                fastest = fmin(fastest, check_now() - start);
-            } while (check_now() - begin < run->seconds);
-            char what[64], note[64];
-            snprintf(what, sizeof what, "%s, %zu coefficients, %zu volumes", weighted ? "weighted" : "linear", terms[t],
-                     volumes);
-            const double flop = weighted ? 1. * (double)(terms[t] * (terms[t] + 1) * volumes)
-                                         : 2. * (double)(terms[t] * volumes);
-            snprintf(note, sizeof note, "%.1f GFLOP/s", 1e-9 * flop * (double)count / fastest);
-            check_report(run, what, fastest, (double)count, note);
-        }
-    FREE(matrix, input, weight, output);
-}
-
-const check_family family_fit = {"fit", 0, 1, check, bench};
+const check_family family_fit = {"fit", 0, 1, check, NULL};

@@ -5,7 +5,6 @@
 #include <complex.h>
 #include <float.h>
 #include "heev/heev.h"
-#include "bench/kernels/heev_measure.h"
 
 typedef double complex entry;
 typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, FAINT, BLOCKS, KINDS } kind;
@@ -489,43 +488,4 @@ static void check(check_run *run)
     check_arguments(run);
 }
 
-static void bench(check_run *run)
-{
-    static const struct {
-        size_t n, count;
-    } jobs[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180}, {512, 180}};
-    for (size_t j = 0; j < (run->cuda ? 6 : 2); j++) {
-        const size_t n = jobs[j].n, count = run->cuda ? jobs[j].count : jobs[j].count / 4;
-        char name[64];
-        snprintf(name, sizeof name, "%zu x %zu, complex double, vectors", n, count);
-        if (!check_wanted(run, name))
-            continue;
-        for (int solver = HOT_HEEV_OURS; run->cuda && solver <= HOT_HEEV_CUSOLVER; solver++) {
-            double device[7];
-            if (hot_heev_measure(run->context, (hot_heev_solver)solver, n, count, 7, device) != HOT_OK)
-                break;
-            for (int i = 1; i < 7; i++)
-                for (int k = i; k > 0 && device[k] < device[k - 1]; k--) {
-                    double swap = device[k];
-                    device[k] = device[k - 1], device[k - 1] = swap;
-                }
-            check_report(run, name, device[3], (double)count,
-                         solver == HOT_HEEV_OURS ? "device to device, median of 7" : "cuSOLVER");
-        }
-        uint64_t seed = 9;
-        double *a = malloc(count * n * n * 16), *w = malloc(count * n * 8), *v = malloc(count * n * n * 16);
-        for (size_t k = 0; k < 2 * count * n * n; k++)
-            a[k] = check_random(&seed) - .5;
-        double best = INFINITY, begin = check_now();
-        do {
-            double from = check_now();
-            if (hot_heev_f64(run->context, NULL, n, count, a, w, v, NULL) != HOT_OK)
-                break;
-            best = fmin(best, check_now() - from);
-        } while (check_now() - begin < run->seconds);
-        check_report(run, name, best, (double)count, "host to host");
-        FREE(a, w, v);
-    }
-}
-
-const check_family family_heev = {"heev", 0, 1, check, bench};
+const check_family family_heev = {"heev", 0, 1, check, NULL};

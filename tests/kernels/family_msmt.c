@@ -7,8 +7,6 @@
 #include <hotfiber/msmt.h>
 #include <hotfiber/symtensor.h>
 
-#include <math.h>
-#include <stdlib.h>
 
 enum { TISSUES = 2, TERMS_MAX = 45, UNKNOWNS_MAX = TERMS_MAX + TISSUES };
 

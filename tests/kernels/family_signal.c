@@ -4,7 +4,7 @@
 #include "forms3.h"
 #include "signal_reference.h"
 
-#include "bench/accuracy/simulated_voxels.h"
+#include "simulated_voxels.h"
 #include "common/cpu.h"
 
 #include <hotfiber/signal.h>
@@ -371,59 +371,6 @@ static void check_flags(check_run *run, size_t count)
     free_voxels(&v);
 }
 
-static void check_arguments(check_run *run)
-{
-    if (run->device) /* calls are refused before the arrays are read: tested with host arrays */
-        return;
-    check_case_begin(run, "arguments", 0);
-    voxels v = make_voxels(&run->seed, 3000, 30, 0, 1);
-    answers a = make_answers(run, 1);
-    hot_signal_scheme good = scheme_of(&v), bad = good;
-    hot_signal_options options = {.size = sizeof options, .sigma = 0.03};
-    double far_b = 2000;
-    hot_signal_priors spread;
-    hot_signal_priors_default(&spread);
-    spread.width[1] = 0;
-#define REFUSED(expected) \
-    CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &bad, 1, v.signals, NULL, NULL, NULL, \
-                                             &a.result) == (expected), "line %d was not refused", __LINE__); \
-    bad = good; \
-    options = (hot_signal_options){.size = sizeof options, .sigma = 0.03}
-    options.sigma = 0;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    options.sigma = NAN;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    options.max_fibers = 4;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    options.population = &spread;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    options.noise_model = (hot_noise_model)3;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    options.order = 5;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    bad.lmax = 3;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    bad.shells = 0;
-    REFUSED(HOT_ERROR_ARGUMENT);
-    bad.shell_b = &far_b;
-    REFUSED(HOT_ERROR_DATA);
-    bad.volumes = PH_B0 + 2;
-    REFUSED(HOT_ERROR_DATA);
-#undef REFUSED
-    /* no b=0 volume: only with given b=0 signals */
-    good.volumes = PH_VOLUMES;
-    good.b += PH_B0;
-    good.gradients += 3 * PH_B0;
-    const float one = 1;
-    CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, NULL, NULL,
-                                             &a.result) == HOT_ERROR_DATA, "no b=0 was not refused");
-    check_call(run, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, &one, NULL,
-                                          &a.result));
-    CHECK_ITEM(run, 0, a.result.found[0] == 1, "%d fibres with a given b=0 signal", a.result.found[0]);
-    check_case_end(run);
-    free_voxels(&v);
-}
-
 static int near_each(float a, float b, float absolute, float relative)
 {
     return fabsf(a - b) <= absolute + relative * fabsf(a);
@@ -537,10 +484,8 @@ static void check(check_run *run)
         check_isotropic(run);
     if (check_wanted(run, "invariance"))
         check_invariance(run);
-    if (check_wanted(run, "flags")) {
+    if (check_wanted(run, "flags"))
         check_flags(run, 257);
-        check_arguments(run);
-    }
 }
 
 /* with_fits: also computes the input of cones and samples. fan: of the population. */

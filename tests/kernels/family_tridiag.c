@@ -3,7 +3,6 @@
 #include "tridiag_matrices.h"
 
 #include <float.h>
-#include "bench/kernels/tridiag_measure.h"
 
 static void check_against(check_run *run, const char *name, maker *make, size_t n, size_t count, int f64,
                           const hot_tridiag_options *options)
@@ -323,43 +322,4 @@ static void check(check_run *run)
     check_arguments(run);
 }
 
-static void bench(check_run *run)
-{
-    static const size_t sizes[] = {2048, 4096, 8192, 16384};
-    for (int f64 = 0; f64 < 2; f64++)
-        for (size_t s = 0; s < (run->cuda ? 4 : 1); s++) {
-            const size_t n = sizes[s];
-            char name[64];
-            snprintf(name, sizeof name, "n %zu, all, %s", n, f64 ? "FP64 1e-13" : "FP32 1e-5");
-            if (!check_wanted(run, name))
-                continue;
-            uint64_t seed = 3;
-            double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *values = malloc(n * sizeof *values);
-            float *fa = malloc(n * sizeof *fa), *fb = malloc(n * sizeof *fb);
-            make_random(&seed, n, a, b);
-            for (size_t i = 0; i < n; i++)
-                fa[i] = (float)a[i], fb[i] = (float)b[i];
-            hot_tridiag_options options = {.size = sizeof options, .absolute = (f64 ? 1e-13 : 1e-5) * norm_of(n, a, b)};
-            double device[20];
-            if (run->cuda && hot_tridiag_measure(run->context, f64, n, a, b, options.absolute, 20, device) == HOT_OK) {
-                for (int i = 1; i < 20; i++)
-                    for (int j = i; j > 0 && device[j] < device[j - 1]; j--) {
-                        double swap = device[j];
-                        device[j] = device[j - 1], device[j - 1] = swap;
-                    }
-                check_report(run, name, device[10], (double)n, "device to device, median of 20");
-            }
-            double best = INFINITY, begin = check_now();
-            do {
-                double from = check_now();
-                if (compute(run->context, &options, f64, n, 1, f64 ? (void *)a : fa, f64 ? (void *)b : fb, n, values, n,
-                            NULL) != HOT_OK)
-                    break;
-                best = fmin(best, check_now() - from);
-            } while (check_now() - begin < run->seconds);
-            check_report(run, name, best, (double)n, "host to host");
-            FREE(a, b, values, fa, fb);
-        }
-}
-
-const check_family family_tridiag = {"tridiag", 0, 1, check, bench};
+const check_family family_tridiag = {"tridiag", 0, 1, check, NULL};

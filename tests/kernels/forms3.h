@@ -1,6 +1,5 @@
 /* Tensors with known fibres for tests: sums of rank-1 terms, an isotropic part, noise. Dimension 3, even orders. */
-#ifndef HOT_TESTS_FORMS3_H
-#define HOT_TESTS_FORMS3_H
+#pragma once
 
 #include "check.h"
 
@@ -125,5 +124,3 @@ static inline double form_length(const float *a)
 {
     return sqrt((double)a[0] * (double)a[0] + (double)a[1] * (double)a[1] + (double)a[2] * (double)a[2]);
 }
-
-#endif

@@ -3,7 +3,7 @@
 #include "checker.h"
 #include "signal_reference.h"
 
-#include "bench/accuracy/simulated_voxels.h"
+#include "simulated_voxels.h"
 #include "signal/signal_plan.h"
 #include "signal/signal_source.h"
 

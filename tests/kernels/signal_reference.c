@@ -4,7 +4,7 @@
 #include "checker.h"
 #include "signal_reference.h"
 
-#include "bench/accuracy/simulated_voxels.h"
+#include "simulated_voxels.h"
 
 #include <hotfiber/signal.h>
 

@@ -1,6 +1,5 @@
-/* Problems for the checks of SS-HOPM (family_sshopm.c) and its benchmarks (sshopm_bench.c). */
-#ifndef HOT_TESTS_SSHOPM_CASES_H
-#define HOT_TESTS_SSHOPM_CASES_H
+/* Problems for the checks of SS-HOPM (family_sshopm.c ...). */
+#pragma once
 
 #include "checker.h"
 
@@ -130,8 +129,3 @@ void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t sta
                              hot_shift shift);
 void check_sshopm_wide(check_run *run);
 void check_sshopm_default(check_run *run, int order, size_t count, size_t starts);
-
-/* Measured by the checker's --bench. */
-void check_sshopm_bench(check_run *run);
-
-#endif

@@ -432,37 +432,6 @@ static void test_starts(hot_context *context)
           "small: %s", hot_context_message(context));
 }
 
-static void test_threads(uint64_t *seed)
-{
-    enum { COUNT = 40 };
-    double tensors[COUNT * 28], one[COUNT * 31 * 6], many[COUNT * 31 * 6];
-    for (int t = 0; t < COUNT; t++)
-        random_tensor(6, seed, tensors + 28 * t);
-    for (int threads = 1; threads <= 7; threads += 6) {
-        hot_context_options settings = {.size = sizeof settings, .threads = threads, .device = HOT_DEVICE_CPU};
-        hot_sshopm_options options = {.size = sizeof options, .seek = HOT_ALL_PAIRS};
-        hot_context *context = NULL;
-        CHECK(hot_context_create(&settings, &context) == HOT_OK, "context");
-        CHECK(hot_eigenpairs_f64(context, &options, 6, 3, COUNT, tensors, 28, 0, NULL, 31, threads == 1 ? one : many,
-                                 NULL) == HOT_OK, "threads");
-        hot_context_destroy(&context);
-    }
-    CHECK(memcmp(one, many, sizeof one) == 0, "one thread and seven give the same bits");
-}
-
-static void test_arguments(hot_context *context)
-{
-    double a[15] = {1}, pairs[6], zero[3] = {0};
-    CHECK(hot_eigenpairs_f64(context, NULL, 1, 3, 1, a, 15, 0, NULL, 1, pairs, NULL) == HOT_ERROR_ARGUMENT, "order 1");
-    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 14, 0, NULL, 1, pairs, NULL) == HOT_ERROR_ARGUMENT, "stride");
-    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 15, 1, zero, 1, pairs, NULL) == HOT_ERROR_ARGUMENT, "start");
-    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, SIZE_MAX / 2, a, 15, 0, NULL, 9, pairs, NULL) == HOT_ERROR_MEMORY,
-          "size");
-    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 0, a, 15, 0, NULL, 1, pairs, NULL) == HOT_OK, "nothing to do");
-    CHECK(hot_eigenpairs_bound(4, 3) == 13 && hot_eigenpairs_bound(2, 5) == 5 && hot_eigenpairs_bound(8, 3) == 57 &&
-          hot_eigenpairs_bound(3, 4) == 15 && hot_eigenpairs_bound(16, 100) == SIZE_MAX, "bounds");
-}
-
 static void test_maxima(hot_context *context, uint64_t *seed, size_t count, const lattice *coarse, const lattice *fine)
 {
     const char *sorts[5] = {"isotropic", "rank 1", "two fibres", "three fibres", "noise"};
@@ -521,8 +490,6 @@ int main(void)
     test_special(context);
     test_zero_matrix(context);
     test_starts(context);
-    test_threads(&seed);
-    test_arguments(context);
     const char *full = getenv("HOT_TEST_LONG");
     lattice coarse = lattice_create(8000), fine = lattice_create(24000);
     test_maxima(context, &seed, full && *full && *full != '0' ? 10000 : 300, &coarse, &fine);

@@ -1,8 +1,6 @@
 /* Symmetric tensors and spherical harmonics against full sums, MRtrix and each other. */
 #include "check.h"
 
-#include <unistd.h>
-
 #include <hotfiber/symtensor.h>
 #include "symtensor/symtensor_ref.h"
 
@@ -42,6 +40,7 @@ static void test_counts(void)
 /* Value, gradient and Hessian against the loops over all n^m entries. */
 static void test_forms(uint64_t *seed)
 {
+    enum { MANY = 11 };
     for (int order = 1; order <= 9; order++)
         for (int dim = 1; dim <= 6; dim++) {
             if (pow(dim, order) > 300000)
@@ -59,9 +58,15 @@ static void test_forms(uint64_t *seed)
                 value = hot_symtensor_value_f64(order, dim, tensor, x);
                 CHECK_NEAR(value, expected[0], 1e-14 * (double)magnitude[0] * order, "value, order %d dim %d: %g %Lg",
                            order, dim, value, expected[0]);
-                hot_symtensor_values_f64(order, dim, tensor, 1, x, &value);
-                CHECK_NEAR(value, expected[0], 1e-14 * (double)magnitude[0] * order, "values, order %d dim %d", order,
-                           dim);
+                double points[MANY * 6], values[MANY + 1];
+                for (int i = 0; i < MANY * dim; i++)
+                    points[i] = i < dim ? x[i] : check_random_normal(seed);
+                values[MANY] = POISON_VALUE;
+                hot_symtensor_values_f64(order, dim, tensor, MANY, points, values);
+                for (int p = 0; p < MANY; p++)
+                    CHECK(values[p] == (p ? hot_symtensor_value_f64(order, dim, tensor, points + p * dim) : value),
+                          "values, order %d dim %d, point %d", order, dim, p);
+                CHECK(values[MANY] == POISON_VALUE, "values wrote beyond their end");
                 hot_symtensor_contract_ref(order, dim, 1, tensor, wide, expected, magnitude);
                 for (int d = 0; d <= dim; d++)
                     gradient[d] = POISON_VALUE;

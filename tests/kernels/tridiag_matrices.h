@@ -1,6 +1,5 @@
 /* Tridiagonal matrices of all kinds, for the families tridiag and tridiag_vectors. */
-#ifndef HOT_TESTS_TRIDIAG_MATRICES_H
-#define HOT_TESTS_TRIDIAG_MATRICES_H
+#pragma once
 
 #include "values.h"
 
@@ -129,5 +128,3 @@ static const struct { const char *name; maker *make;
              {"huge", make_huge},
              {"tiny", make_tiny},
              {"graded", make_graded}};
-
-#endif

@@ -1,6 +1,5 @@
 /* Arrays in either precision, as the families contract, fem, cpd and mttkrp use them. */
-#ifndef HOT_TESTS_VALUES_H
-#define HOT_TESTS_VALUES_H
+#pragma once
 
 #include "checker.h"
 
@@ -33,5 +32,3 @@ static inline void *narrow(const double *values, size_t count, int f64)
         put(f64, copy, i, values[i]);
     return copy;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Arrays with a forbidden page behind them: who reads or writes past the end does not live to tell. */
-#ifndef HOT_TESTS_WALLS_H
-#define HOT_TESTS_WALLS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,5 +24,3 @@ static walled wall_up(const void *data, size_t bytes)
     memcpy(made.values, data, bytes);
     return made;
 }
-
-#endif

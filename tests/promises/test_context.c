@@ -4,7 +4,6 @@
 
 #include <hotfiber/context.h>
 #include <hotfiber/directions.h>
-#include <hotfiber/symtensor.h>
 
 #include "threads.h"
 

@@ -127,36 +127,6 @@ static void test_shells(hot_context *context)
 }
 
 /* The highest order: as many directions as values, one less, and directions that are each other's mirror images. */
-static void test_orders(hot_context *context)
-{
-    static const int values[] = {1, 6, 15, 28, 45};
-    for (int o = 1; o <= 4; o++)
-        for (int less = 0; less < 2; less++) {
-            const size_t volumes = (size_t)values[o] + 1 - (size_t)less;
-            memset(b, 0, sizeof b);
-            for (size_t v = 1; v < volumes; v++)
-                b[v] = 2000;
-            fill(volumes);
-            CHECK(hot_scheme_directions(context, volumes - 1, 0, g + 3) == HOT_OK, "directions");
-            hot_dwi *dwi = make(context, volumes);
-            const int order = hot_dwi_highest_order(context, dwi, 1);
-            CHECK(less ? order < 2 * o : order == 2 * o, "%zu directions: order %d", volumes - 1, order);
-            CHECK(hot_dwi_highest_order(context, dwi, -1) == order, "of the shell that supports most");
-            hot_dwi_destroy(&dwi);
-        }
-    memset(b, 0, sizeof b);
-    CHECK(hot_scheme_directions(context, 14, 0, g + 3) == HOT_OK, "directions");
-    for (int v = 1; v <= 28; v++) {
-        b[v] = 2000;
-        for (int d = 0; d < 3 && v > 14; d++)
-            g[3 * v + d] = -g[3 * (v - 14) + d];
-    }
-    hot_dwi *dwi = make(context, 29);
-    CHECK(hot_dwi_highest_order(context, dwi, -1) == 2, "28 directions, 14 up to sign: order %d",
-          hot_dwi_highest_order(context, dwi, -1));
-    hot_dwi_destroy(&dwi);
-}
-
 static void test_masks(hot_context *context)
 {
     uint8_t inside[VOXELS] = {0};
@@ -299,7 +269,6 @@ int main(void)
     test_b(context);
     test_gradients(context);
     test_shells(context);
-    test_orders(context);
     test_masks(context);
     test_noise(context);
     test_files(context);

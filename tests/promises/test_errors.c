@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include <hotfiber/hotfiber.h>
 
 #include "starve.h"
@@ -32,6 +34,75 @@ static void check_output(hot_status status, const void *made)
 }
 
 static hot_status save_mask(hot_context *c, const char *path) { return hot_mask_save(c, mask, path); }
+static hot_status save_tensors(hot_context *c, const char *path) { return hot_tensor_field_save(c, tensors, path); }
+static hot_status save_fibers(hot_context *c, const char *path) { return hot_fiber_field_save(c, fibers, path); }
+static hot_status save_data(hot_context *c, const char *path) { return hot_dwi_save(c, dwi, path); }
+
+static hot_status load_data(hot_context *c, const char *path)
+{
+    hot_dwi *data = (hot_dwi *)&data;
+    const hot_status status = hot_dwi_load(c, path, NULL, NULL, &data);
+    check_output(status, data);
+    hot_dwi_destroy(&data);
+    return status;
+}
+
+static hot_status load_mask(hot_context *c, const char *path)
+{
+    hot_mask *loaded = (hot_mask *)&loaded;
+    const hot_status status = hot_mask_load(c, path, grid, &loaded);
+    check_output(status, loaded);
+    hot_mask_destroy(&loaded);
+    return status;
+}
+
+static hot_status estimate_mask(hot_context *c, const char *path)
+{
+    hot_mask *estimated = (hot_mask *)&estimated;
+    double sigma, snr;
+    size_t repeats;
+    (void)path;
+    hot_status status = hot_mask_estimate(c, dwi, &estimated);
+    check_output(status, estimated);
+    if (status == HOT_OK)
+        status = hot_dwi_noise(c, dwi, estimated, &sigma, &snr, &repeats);
+    hot_mask_destroy(&estimated);
+    return status;
+}
+
+static hot_status fit_model(hot_context *c, const char *model)
+{
+    const hot_fit_options o = {.size = sizeof o, .model = model, .positive = strcmp(model, "adc") == 0};
+    hot_tensor_field *field = (hot_tensor_field *)&field;
+    const hot_status status = hot_tensor_field_fit(c, dwi, mask, &o, &field);
+    check_output(status, field);
+    hot_tensor_field_destroy(&field);
+    return status;
+}
+
+static hot_status make_phantom(hot_context *c, const char *path)
+{
+    const double shells[2] = {1000, 2000};
+    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {3, 3, 2},
+                                   .shell_b = shells, .shells = 2, .directions = 8, .b0 = 2,
+                                   .tissue = HOT_TISSUE_NODDI};
+    hot_phantom *made = (hot_phantom *)&made;
+    (void)path;
+    const hot_status status = hot_phantom_create(c, &o, &made);
+    check_output(status, made);
+    hot_phantom_destroy(&made);
+    return status;
+}
+
+static hot_status make_score(hot_context *c, const char *path)
+{
+    hot_score *made = (hot_score *)&made;
+    (void)path;
+    const hot_status status = hot_score_create(c, fibers, hot_phantom_truth(phantom), NULL, &made);
+    check_output(status, made);
+    hot_score_destroy(&made);
+    return status;
+}
 
 static hot_status load_as(hot_context *c, const char *path, const char *content)
 {
@@ -167,6 +238,24 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
+    {"hot_dwi_load", load_data, "data.nrrd", "tensors.nrrd", READS | FORMAT},
+    {"hot_dwi_load, data in parts", load_data, "parts.nhdr", NULL, READS | FORMAT},
+    {"hot_dwi_load, NIfTI", load_data, "data.nii.gz", NULL, READS},
+    {"hot_dwi_save", save_data, "out.nrrd", NULL, WRITES | CANCELS},
+    {"hot_dwi_save, NIfTI", save_data, "out.nii.gz", NULL, WRITES | CANCELS},
+    {"hot_mask_load", load_mask, "mask.nrrd", NULL, READS | FORMAT},
+    {"hot_mask_load, NIfTI", load_mask, "mask.nii.gz", NULL, READS},
+    {"hot_mask_estimate, hot_dwi_noise", estimate_mask, "", NULL, CANCELS},
+    {"hot_tensor_field_fit, adc", fit_model, "adc", NULL, CANCELS},
+    {"hot_tensor_field_fit, odf", fit_model, "odf", NULL, CANCELS},
+    {"hot_tensor_field_fit, fod", fit_model, "fod", NULL, CANCELS},
+    {"hot_tensor_field_fit, msmt", fit_model, "msmt", NULL, CANCELS},
+    {"hot_tensor_field_save", save_tensors, "out.nrrd", NULL, WRITES},
+    {"hot_tensor_field_load, NIfTI", load_tensors, "tensors.nii.gz", NULL, READS},
+    {"hot_fiber_field_save", save_fibers, "out.nrrd", NULL, WRITES},
+    {"hot_fiber_field_save, NIfTI", save_fibers, "out.nii.gz", NULL, WRITES},
+    {"hot_phantom_create", make_phantom, "", NULL, CANCELS},
+    {"hot_score_create", make_score, "", NULL, 0},
     {"hot_mask_save", save_mask, "out.nrrd", NULL, WRITES | CANCELS},
     {"hot_tensor_field_load", load_tensors, "tensors.nrrd", "fibers.nrrd", READS | FORMAT},
     {"hot_tensor_field_load_as", load_tensor_content, "tensors.nrrd", "data.nrrd", READS | FORMAT},
@@ -200,7 +289,7 @@ static void remove_outputs(void)
                                         "mean_d_stdsamples",
                                         "mean_S0samples",
                                         "dyads1_dispersion"};
-    unlink("out.nrrd"), unlink("out.nii");
+    unlink("out.nrrd"), unlink("out.nii"), unlink("out.nii.gz"), unlink("out.bval"), unlink("out.bvec");
     for (int fibre = 0; fibre < 3; fibre++)
         for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
             char path[80];
@@ -305,6 +394,47 @@ static void test_arguments(hot_context *context)
           "no samples");
     hot_response_destroy(&no_shell);
     hot_fiber_field_destroy(&made);
+    /* a model and orders that are not, and one that the directions do not determine */
+    hot_tensor_field *unfit = NULL;
+    const hot_fit_options o[] = {{.size = sizeof *o, .model = "xyz"}, {.size = sizeof *o, .order = 5},
+                                 {.size = sizeof *o, .model = "odf", .order = 8}};
+    for (int i = 0; i < 3; i++)
+        CHECK(hot_tensor_field_fit(context, dwi, mask, &o[i], &unfit) ==
+                  (i < 2 ? HOT_ERROR_ARGUMENT : HOT_ERROR_DATA) && !unfit &&
+                  strstr(hot_context_message(context), i == 0 ? "xyz" : i == 1 ? "5" : "order 6 would do"), "%d: %s", i,
+              hot_context_message(context));
+    /* a mask of another size */
+    hot_grid half = *grid;
+    half.size[0] /= 2;
+    hot_mask *small = NULL;
+    hot_response *of_small = NULL;
+    hot_tensor_field *small_tensors = NULL;
+    hot_fiber_field *small_fibers = NULL;
+    hot_dwi *clean = NULL;
+    hot_run_fields fields;
+    double sigma, snr;
+    size_t repeats;
+    CHECK(hot_mask_full(context, &half, &small) == HOT_OK, "%s", hot_context_message(context));
+    const hot_run_options run = {.size = sizeof run, .mask_in_memory = small};
+    const hot_peaks_options looking = {.size = sizeof looking, .mask = small};
+    const hot_status refused[] = {hot_run_compute(context, dwi, &run, &fields, NULL),
+                                  hot_response_estimate(context, dwi, small, 8, &of_small, NULL),
+                                  hot_tensor_field_fit(context, dwi, small, NULL, &small_tensors),
+                                  hot_fiber_field_signal(context, dwi, small, response, NULL, NULL, &small_fibers),
+                                  hot_fiber_field_find(context, tensors, &looking, &small_fibers),
+                                  hot_dwi_noise(context, dwi, small, &sigma, &snr, &repeats),
+                                  hot_dwi_denoise(context, dwi, small, NULL, &clean, NULL)};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        CHECK(refused[i] == HOT_ERROR_DATA, "function %zu, a mask of another size: %d", i, (int)refused[i]);
+    CHECK(!of_small && !small_tensors && !small_fibers && !clean && !fields.fibers &&
+              strstr(hot_context_message(context), "the mask has"), "%s", hot_context_message(context));
+    hot_mask_destroy(&small);
+    /* an axis that is too long for NIfTI */
+    const hot_grid longer = {.size = {1, 40000, 1}, .to_world = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    CHECK(hot_mask_full(context, &longer, &small) == HOT_OK &&
+              hot_mask_save(context, small, "out.nii") == HOT_ERROR_DATA && !exists("out.nii"), "40,000 voxels: %s",
+          hot_context_message(context));
+    hot_mask_destroy(&small);
     /* a map of noise from elsewhere, and one without a position that has other sizes */
     float *map = NULL;
     hot_grid there = *grid;
@@ -312,6 +442,33 @@ static void test_arguments(hot_context *context)
     CHECK(hot_noise_map_load(context, "map.nrrd", &there, &map) == HOT_ERROR_DATA && !map, "elsewhere");
     CHECK(hot_noise_map_load(context, "sizes.nrrd", grid, &map) == HOT_ERROR_DATA && !map, "other sizes: %s",
           hot_context_message(context));
+}
+
+/* Data whose header lists a compressed file for each volume. */
+static void write_parts(void)
+{
+    enum { COUNT = 7 };
+    FILE *header = fopen("parts.nhdr", "w");
+    CHECK(header, "parts.nhdr");
+    if (!header)
+        return;
+    fprintf(header, "NRRD0005\ntype: uchar\ndimension: 4\nsizes: %d %d %d %d\nencoding: gzip\nkinds: domain domain "
+            "domain list\nspace: RAS\nspace directions: (2,0,0) (0,2,0) (0,0,2) none\nmodality:=DWMRI\n"
+            "DWMRI_b-value:=1000\n", NX, NY, NZ, COUNT);
+    for (int v = 0; v < COUNT; v++)
+        fprintf(header, "DWMRI_gradient_%04d:=%g %g %g\n", v, v ? cos(v) : 0, v ? sin(v) : 0, v ? v / 4. : 0);
+    fprintf(header, "data file: LIST\n");
+    for (int v = 0; v < COUNT; v++) {
+        char name[16];
+        unsigned char samples[VOXELS];
+        snprintf(name, sizeof name, "part_%d.gz", v);
+        fprintf(header, "%s\n", name);
+        memset(samples, 100 - 5 * v, sizeof samples);
+        gzFile part = gzopen(name, "wb");
+        CHECK(part && gzwrite(part, samples, sizeof samples) == (int)sizeof samples && gzclose(part) == Z_OK, "%s",
+              name);
+    }
+    fclose(header);
 }
 
 static void set_up(hot_context *context)
@@ -341,10 +498,15 @@ static void set_up(hot_context *context)
     CHECK(hot_tensor_field_save(context, tensors, "tensors.nrrd") == HOT_OK &&
               hot_fiber_field_save(context, fibers, "fibers.nrrd") == HOT_OK &&
               hot_dwi_save(context, dwi, "data.nrrd") == HOT_OK &&
+              hot_dwi_save(context, dwi, "data.nii.gz") == HOT_OK &&
+              hot_tensor_field_save(context, tensors, "tensors.nii.gz") == HOT_OK &&
+              hot_mask_save(context, mask, "mask.nrrd") == HOT_OK &&
+              hot_mask_save(context, mask, "mask.nii.gz") == HOT_OK &&
               hot_dwi_save_noise(context, dwi, noise, "map.nrrd") == HOT_OK &&
               hot_tensor_field_save_tissue_sh(context, tissues, 0, "sh.nii") == HOT_OK &&
               hot_response_save(context, response, "r.txt") == HOT_OK,
           "%s", hot_context_message(context));
+    write_parts();
     check_write("noise.nrrd", "This is no image.\n");
     check_write("sizes.nrrd", "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 1 2 1\nencoding: raw\n\nab");
 }
@@ -353,7 +515,11 @@ int main(void)
 {
     hot_context *context = context_of(2);
     static const char *const files[] = {"tensors.nrrd", "fibers.nrrd", "data.nrrd",  "map.nrrd",
-                                        "sh.nii",       "r.txt",       "noise.nrrd", "sizes.nrrd"};
+                                        "sh.nii",       "r.txt",       "noise.nrrd", "sizes.nrrd",
+                                        "data.nii.gz",  "data.bval",   "data.bvec",  "tensors.nii.gz",
+                                        "mask.nrrd",    "mask.nii.gz", "parts.nhdr", "part_0.gz",
+                                        "part_1.gz",    "part_2.gz",   "part_3.gz",  "part_4.gz",
+                                        "part_5.gz",    "part_6.gz"};
     char folder[] = "/tmp/hotfiber-errors-XXXXXX";
     CHECK(mkdtemp(folder) && chdir(folder) == 0, "a folder");
     set_up(context);

@@ -1,6 +1,5 @@
 /* The promises of hotfiber_fibers.h, hotfiber_export.h and hotfiber_model.h about fields in memory and in files: order
- * and signs of directions, segments and surfaces in mm, tensors and responses written and read again, phantoms'
- * signals. */
+ * and signs of directions, segments and surfaces in mm, tensors and responses written and read again. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -423,82 +422,6 @@ static void test_responses(hot_context *context)
     hot_dwi_destroy(&dwi);
 }
 
-/* Signals of a phantom without noise by its formula; with noise the spread is as said; the same for all threads. */
-static hot_status phantom_signals(hot_context *context, void *out)
-{
-    const hot_phantom_options o = {.size = sizeof o, .layout = HOT_PHANTOM_MIXTURE, .volume = {6, 5, 4},
-                                   .directions = 12, .snr = (double[]){15}, .snr_count = 1};
-    hot_phantom *phantom = NULL;
-    hot_status status = hot_phantom_create(context, &o, &phantom);
-    if (status == HOT_OK)
-        status = hot_dwi_read(context, hot_phantom_dwi(phantom), 0, 120, out);
-    hot_phantom_destroy(&phantom);
-    return status;
-}
-
-static void test_phantom(hot_context *context)
-{
-    const hot_phantom_condition conditions[] = {{1, {0, 0}, {0, 0}, {0, 0}}, {2, {70, 70}, {.6, .6}, {0, 0}},
-                                                {0, {0, 0}, {0, 0}, {.8e-3, 3e-3}}};
-    const double shells[] = {1000, 3000}, snr[] = {0, 20};
-    const hot_phantom_options o = {.size = sizeof o, .conditions = conditions, .condition_count = 3, .voxels = 400,
-                                   .snr = snr, .snr_count = 2, .shell_b = shells, .shells = 2, .directions = 20,
-                                   .b0 = 3};
-    hot_phantom *phantom = NULL;
-    CHECK(hot_phantom_create(context, &o, &phantom) == HOT_OK, "%s", hot_context_message(context));
-    const hot_dwi *dwi = hot_phantom_dwi(phantom);
-    const size_t volumes = hot_dwi_volumes(dwi);
-    CHECK(volumes == 43 && hot_dwi_grid(dwi)->size[0] == 400 && hot_dwi_grid(dwi)->size[1] == 3 &&
-              hot_dwi_grid(dwi)->size[2] == 2, "%zu volumes", volumes);
-    float *rows = malloc(2400 * volumes * sizeof *rows);
-    CHECK(hot_dwi_read(context, dwi, 0, 2400, rows) == HOT_OK, "signals");
-    double square = 0, count = 0;
-    for (size_t n = 0; n < 1200; n++) {
-        const float *truth = hot_fiber_field_peaks(hot_phantom_truth(phantom)) + 9 * n;
-        const size_t row = n / 400;
-        double weights = 0;
-        for (size_t v = 0; v < volumes; v++) {
-            const double b = hot_dwi_b(dwi)[v], *g = hot_dwi_gradients(dwi) + 3 * v;
-            double s = row == 2 ? exp(-b * (n % 2 ? 3e-3 : .8e-3)) : 0;
-            for (int f = 0; f < 3; f++) {
-                const float *t = truth + 3 * f;
-                const double w = length_of(t), u = w > 0 ? (t[0] * g[0] + t[1] * g[1] + t[2] * g[2]) / w : 0;
-                s += w * exp(-b * (.2e-3 + 1.5e-3 * u * u));
-                weights += v == 0 ? w : 0;
-            }
-            CHECK_NEAR(rows[n * volumes + v], 1000 * s, .01, "voxel %zu, volume %zu: %g", n, v,
-                       (double)rows[n * volumes + v]);
-            if (b == 0)
-                square += pow(rows[(n + 1200) * volumes + v] - 1000 * s, 2), count++;
-        }
-        CHECK_NEAR(weights, row < 2, 1e-6, "fractions add up to %g", weights);
-        if (row == 1) {
-            const double dot = truth[0] * truth[3] + truth[1] * truth[4] + truth[2] * truth[5];
-            CHECK_NEAR(fabs(dot) / .24, cos(70 * 3.14159265358979323846 / 180), 1e-5, "the angle");
-            CHECK_NEAR(length_of(truth), .6, 1e-6, "the first fraction");
-        }
-    }
-    CHECK_NEAR(hot_phantom_sigma(phantom, 1), 50, 1e-9, "sigma is S0 / SNR");
-    CHECK_NEAR(sqrt(square / count), 50, 2.5, "the noise's deviation: %g", sqrt(square / count));
-    free(rows);
-    hot_phantom_destroy(&phantom);
-    static double d[3 * 60], other[3 * 60];
-    CHECK(hot_scheme_directions(context, 60, 0, d) == HOT_OK && hot_scheme_directions(context, 60, 1, other) == HOT_OK,
-          "schemes");
-    double nearest = 90, moved = 0;
-    for (int i = 0; i < 60; i++)
-        for (int j = 0; j <= i; j++) {
-            const double dot = d[3 * i] * d[3 * j] + d[3 * i + 1] * d[3 * j + 1] + d[3 * i + 2] * d[3 * j + 2];
-            if (i == j)
-                CHECK_NEAR(dot, 1, 1e-12, "unit");
-            else
-                nearest = fmin(nearest, 57.29577951 * acos(fmin(1, fabs(dot))));
-            moved = fmax(moved, fabs(d[3 * i] - other[3 * i]));
-        }
-    CHECK(nearest > 14, "60 directions, spread: the nearest two are %g degrees apart", nearest);
-    CHECK(moved > .1, "another number is not rotated");
-}
-
 int main(void)
 {
     hot_context *context = context_of(2);
@@ -510,8 +433,6 @@ int main(void)
     test_other_files(context);
     test_harmonics(context);
     test_responses(context);
-    test_phantom(context);
-    check_threads("phantom", phantom_signals, 120 * 20 * sizeof(float));
     hot_context_destroy(&context);
     COUNTED_TEST_END();
 }

@@ -58,53 +58,6 @@ static void test_symtensor(hot_context *context)
     CHECK(hot_sh_values_f64(3, 1, (double[]){0, 0, 1}, values) == HOT_ERROR_ARGUMENT, "harmonics of an odd order");
     CHECK(hot_sh_to_symtensor(context, 3, matrix) == HOT_ERROR_ARGUMENT &&
               hot_symtensor_to_sh(context, HOT_ORDER_MAX + 2, matrix) == HOT_ERROR_ARGUMENT, "matrices of harmonics");
-    /* multiplicities add up to dim^order; a x^m = sum multiplicity value monomial; the gradient's x is the value */
-    uint64_t state = 5;
-    for (int order = 2; order <= 7; order++)
-        for (int dim = 2; dim <= 4; dim++) {
-            const size_t terms = hot_symtensor_count(order, dim);
-            int exponents[4 * 200];
-            double multiplicity[200], tensor[200], x[4], gradient[4], sum = 0, right = 0, along = 0;
-            hot_symtensor_exponents(order, dim, exponents);
-            hot_symtensor_multiplicity(order, dim, multiplicity);
-            for (int d = 0; d < dim; d++)
-                x[d] = check_random_normal(&state);
-            for (size_t t = 0; t < terms; t++) {
-                double monomial = tensor[t] = check_random_normal(&state);
-                sum += multiplicity[t];
-                for (int d = 0; d < dim; d++)
-                    monomial *= pow(x[d], exponents[t * (size_t)dim + (size_t)d]);
-                right += multiplicity[t] * monomial;
-            }
-            const double value = hot_symtensor_value_f64(order, dim, tensor, x);
-            CHECK(sum == pow(dim, order), "multiplicities of order %d, dim %d: %g", order, dim, sum);
-            CHECK_NEAR(value, right, 1e-11 * (1 + fabs(right)), "A x^%d: %g, not %g", order, value, right);
-            CHECK_NEAR(hot_symtensor_gradient_f64(order, dim, tensor, x, gradient), right, 1e-11 * (1 + fabs(right)),
-                       "gradient's value");
-            for (int d = 0; d < dim; d++)
-                along += gradient[d] * x[d];
-            CHECK_NEAR(along, right, 1e-11 * (1 + fabs(right)), "gradient along x: %g, not %g", along, right);
-        }
-}
-
-/* Harmonics are orthonormal, in MRtrix's order and signs: a few are written out here. */
-static void test_harmonics(void)
-{
-    uint64_t state = 6;
-    for (int i = 0; i < 30; i++) {
-        double v[3], y[15];
-        check_random_unit(&state, v);
-        CHECK(hot_sh_values_f64(4, 1, v, y) == HOT_OK, "harmonics");
-        const double a = v[0], b = v[1], c = v[2], pi = 3.14159265358979323846;
-        const double right[6] = {.5 / sqrt(pi), .5 * sqrt(15 / pi) * a * b, -.5 * sqrt(15 / pi) * b * c,
-                                 .25 * sqrt(5 / pi) * (3 * c * c - 1), -.5 * sqrt(15 / pi) * a * c,
-                                 .25 * sqrt(15 / pi) * (a * a - b * b)};
-        for (int t = 0; t < 6; t++)
-            CHECK_NEAR(fabs(y[t]), fabs(right[t]), 1e-14, "harmonic %d: %.15g, not %.15g", t, y[t], right[t]);
-        CHECK_NEAR(y[0], right[0], 1e-14, "Y00");
-        CHECK_NEAR(y[3], right[3], 1e-14, "Y20");
-        CHECK_NEAR(y[10], 3 / (16 * sqrt(pi)) * (35 * c * c * c * c - 30 * c * c + 3), 1e-14, "Y40 %.15g", y[10]);
-    }
 }
 
 static hot_status find(hot_context *context, const hot_directions_options *o, int order, const double *tensor,
@@ -521,7 +474,6 @@ int main(void)
 {
     hot_context *context = context_of(2);
     test_symtensor(context);
-    test_harmonics();
     test_directions(context);
     test_sshopm(context);
     test_eigenpairs(context);

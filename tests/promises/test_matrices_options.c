@@ -1,6 +1,5 @@
 /* The promises of cpd.h and msmt.h about defaults, what the report says, weights beyond the precision, ridge and
  * directions of the constraint. */
-#include <float.h>
 
 #include <hotfiber/cpd.h>
 #include <hotfiber/msmt.h>

@@ -177,6 +177,18 @@ static void test_shells(hot_context *context)
     for (int v = 0; v < 3; v++)
         b[v] = 51; /* none is b=0 */
     CHECK(fit(context, &usual, &scheme, signals[0], NULL, NULL, NULL, &out) == HOT_ERROR_DATA, "neither b=0 nor s0");
+    static const hot_signal_scheme none = {.size = sizeof none};
+    hot_signal_scheme few = scheme;
+    float one[VOXELS];
+    for (int n = 0; n < VOXELS; n++)
+        one[n] = 1000;
+    few.volumes = 5;
+    CHECK(fit(context, &usual, &none, signals[0], NULL, NULL, NULL, &out) == HOT_ERROR_ARGUMENT, "no shells");
+    CHECK(fit(context, &usual, &few, signals[0], NULL, one, NULL, &out) == HOT_ERROR_DATA, "too few volumes");
+    for (int v = 0; v < 3; v++)
+        b[v] = 1000, g[3 * v] = 1;
+    CHECK(fit(context, &usual, &scheme, signals[0], NULL, one, NULL, &out) == HOT_OK, "s0 for volumes of b=0: %s",
+          hot_context_message(context));
     for (int v = 0; v < 3; v++)
         b[v] = 50, g[3 * v] = NAN;
     CHECK(fit(context, &usual, &scheme, signals[0], NULL, NULL, NULL, &out) == HOT_OK, "b=0 has no direction: %s",

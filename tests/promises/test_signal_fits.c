@@ -1,6 +1,5 @@
 /* The promises of signal.h about the model, its priors, the fits behind a result, noise models and clipped samples, by
  * signals of a formula in which one thing changes at a time. */
-#include <float.h>
 
 #include <hotfiber/signal.h>
 #include <hotfiber/symtensor.h>

@@ -1,7 +1,6 @@
 /* Contexts that count allocations, so that leaks show without a sanitizer; and "results do not depend on the number of
  * threads": calls with 1, 2, 3 and 7 threads. */
-#ifndef HOT_TESTS_THREADS_H
-#define HOT_TESTS_THREADS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -73,5 +72,3 @@ static inline void check_at_once(void *(*ask)(void *to), void *alone, size_t siz
         CHECK(allocations_held == 0, "%ld allocations were not released", allocations_held); \
         HOT_TEST_END();                                                                    \
     } while (0)
-
-#endif

@@ -1,4 +1,4 @@
-"""No source file is longer than 600 lines, and the guard of a header is named after its file."""
+"""No source file is longer than 600 lines, and the guard of an installed header is named after its file."""
 import os
 import re
 import sys
@@ -23,7 +23,7 @@ for folder in FOLDERS:
                 wrong.append(f"{path}: {lines} lines")
             if not name.endswith((".h", ".cuh")):
                 continue
-            # A template that is included several times has none.
+            # Headers of the tree have #pragma once; a template that is included several times has neither.
             guard = re.match(r"(?:\s*/\*.*?\*/\s*)*#ifndef (\w+_(?:H|CUH))\n#define \1\n", text, re.DOTALL)
             stem = re.sub(r"\W", "_", name.rsplit(".", 1)[0]).upper()
             if guard and not re.search(f"(^|_){stem}_(H|CUH)$", guard.group(1)):

@@ -1,6 +1,5 @@
 /* A scheme of one shell with any number of directions, and how far P(k) is off. */
-#ifndef HOT_TESTS_FEW_DIRECTIONS_H
-#define HOT_TESTS_FEW_DIRECTIONS_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ static inline void make_scheme(int weighted, double shell, double *b, double *g,
         }
     }
 }
-
-#endif

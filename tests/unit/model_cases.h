@@ -1,6 +1,5 @@
 /* Data sets of fibres for the tests of the models. */
-#ifndef HOT_TESTS_MODEL_CASES_H
-#define HOT_TESTS_MODEL_CASES_H
+#pragma once
 
 #include "check.h"
 #include "model/model.h"
@@ -94,5 +93,3 @@ static inline hot_tensor_field *fit(hot_context *context, const hot_dwi *dwi, ho
     hot_mask_destroy(&mask);
     return field;
 }
-
-#endif

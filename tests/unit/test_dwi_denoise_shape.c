@@ -1,8 +1,5 @@
 /* The part of the signals' shape that denoising removed is restored, and nothing else: fibres with a known removed
  * part. */
-#include <math.h>
-#include <string.h>
-
 #include <hotfiber/hotfiber.h>
 #include <hotfiber/symtensor.h>
 

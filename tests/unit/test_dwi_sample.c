@@ -3,7 +3,6 @@
 #include "check.h"
 #include "starve.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "io/dwi_load.h"

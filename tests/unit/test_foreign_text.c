@@ -1,7 +1,4 @@
 /* Text of others on one line: what hot_text_escape lets through; messages, log lines and JSON go through it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include <hotfiber/hotfiber.h>
 
 #include "check.h"

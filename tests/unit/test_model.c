@@ -259,45 +259,6 @@ static void test_exact(hot_context *context)
         }
 }
 
-/* k fibres: exactly the sum of their rank-1 tensors, weights are fractions, whatever the scale of the signal. */
-static void test_fibres(hot_context *context)
-{
-    static const double b[] = {1000, 3000};
-    uint64_t state = 5;
-    for (int order = 2; order <= 8; order += 2)
-        for (double scale = 1e-6; scale < 1e7; scale *= 1e6) {
-            const scheme s = make_scheme(2, 60, 2, b);
-            const size_t width = hot_model_terms(order) + 1;
-            hot_dwi *empty = make_dwi(context, &s, NULL);
-            hot_response *response = NULL;
-            float *want = calloc(VOXELS * width, sizeof *want), *signals = malloc(VOXELS * s.volumes * sizeof *signals);
-            /* a response that ends at the order, and wide enough to stay positive when it is cut there */
-            hot_response_tensor(context, empty, .9e-3, .5e-3, 1000, order, &response);
-            for (size_t v = 0; v < VOXELS; v++) {
-                double w[3] = {.5, .3, .2}, x[9];
-                const size_t fibres = 1 + v % 3;
-                for (size_t k = 0; k < fibres; k++) {
-                    check_random_unit(&state, x + 3 * k);
-                    add_fibre(order, w[k], x + 3 * k, want + v * width + 1);
-                }
-                fibre_signals(&s, response, empty, fibres, w, x, 200 * scale, signals + v * s.volumes);
-            }
-            hot_dwi *dwi = make_dwi(context, &s, signals);
-            hot_tensor_field *field =
-                fit(context, dwi, (hot_fit_options){.model = "fod", .order = order, .response = response,
-                                                    .regularise = HOT_ZERO});
-            if (field) {
-                const double error = worst_error(width - 1, hot_tensor_field_values(field), want);
-                CHECK(error <= 3e-5, "order %d, scale %g: error %g", order, scale, error);
-            }
-            hot_tensor_field_destroy(&field);
-            hot_dwi_destroy(&dwi);
-            hot_dwi_destroy(&empty);
-            hot_response_destroy(&response);
-            free(want), free(signals);
-        }
-}
-
 /* Noisy two-fibre data. turn = 1: gradients and fibres turned by 90 degrees about z; shuffle: volumes
  * in another order. */
 static hot_tensor_field *noisy(hot_context *context, const char *model, int turn, int shuffle, double scale,
@@ -395,7 +356,6 @@ int main(void)
     hot_context *context;
     hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 2}, &context);
     test_exact(context);
-    test_fibres(context);
     test_invariance(context);
     hot_context_destroy(&context);
     HOT_TEST_END();

@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 #include "common/backend.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 static const cli_command command = {

@@ -7,11 +7,7 @@
 #include <hotfiber/hotfiber.h>
 #include <hotfiber/tridiag.h>
 
-#include <float.h>
-#include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 

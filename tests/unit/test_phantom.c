@@ -1,9 +1,8 @@
-/* Phantom and score in C: random numbers fixed for all machines, starved memory, cancelling, a score worked by hand. */
+/* Phantoms in C: random numbers fixed for all machines, refusals, noise. */
 #include "core/fields.h"
 #include "core/random.h"
 
 #include "check.h"
-#include "starve.h"
 
 static void test_random(void)
 {
@@ -42,53 +41,10 @@ static void test_random(void)
     CHECK_NEAR(determinant, 1, 1e-14, "no mirror");
 }
 
-static void test_starved(void)
-{
-    const double shells[2] = {1000, 2000}, shares[6] = {1, 1, 1, 1, 2, 1};
-    hot_phantom_options options =
-        {.size = sizeof options, .voxels = 3, .shell_b = shells, .shells = 2, .directions = 8, .b0 = 2,
-         .layout = HOT_PHANTOM_MIXTURE, .volume = {3, 3, 2}, .share = shares, .tissue = HOT_TISSUE_NODDI};
-    long done = -1;
-    for (long k = 0; k < 200 && done < 0; k++) {
-        starved s = {.fail_at = k + 1}; /* the first is the context's own */
-        hot_context_options settings = {
-            .size = sizeof settings, .threads = 2, .allocate = starved_take, .release = starved_give,
-            .allocator_user = &s};
-        hot_context *context = NULL;
-        hot_phantom *phantom = NULL;
-        hot_score *score = NULL;
-        CHECK(hot_context_create(&settings, &context) == HOT_OK, "context");
-        hot_status status = hot_phantom_create(context, &options, &phantom);
-        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !phantom), "status %d at allocation %ld", (int)status,
-              k);
-        if (status == HOT_OK)
-            status = hot_score_create(context, hot_phantom_truth(phantom), hot_phantom_truth(phantom), NULL, &score);
-        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !score), "status %d at allocation %ld", (int)status,
-              k);
-        if (status == HOT_OK)
-            done = k;
-        hot_score_destroy(&score);
-        hot_phantom_destroy(&phantom);
-        hot_context_destroy(&context);
-        CHECK(s.live == 0, "%ld pieces of memory lost when allocation %ld fails", s.live, k);
-    }
-    CHECK(done > 10, "ends well once nothing fails: %ld allocations", done);
-}
-
-static int stop(void *user, const char *stage, double fraction)
-{
-    (void)user, (void)stage, (void)fraction;
-    return 1;
-}
-
 static void test_refusals(void)
 {
-    hot_context_options settings = {.size = sizeof settings, .progress = stop};
     hot_context *context = NULL;
     hot_phantom *phantom = NULL;
-    CHECK(hot_context_create(&settings, &context) == HOT_OK, "context");
-    CHECK(hot_phantom_create(context, NULL, &phantom) == HOT_ERROR_CANCELLED && !phantom, "cancelled");
-    hot_context_destroy(&context);
     CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
     hot_phantom_options options = {.size = 1};
     CHECK(hot_phantom_create(context, &options, &phantom) == HOT_ERROR_ARGUMENT && !phantom, "absurd size");
@@ -102,64 +58,6 @@ static void test_refusals(void)
     options = (hot_phantom_options){.size = sizeof options, .scheme_b = b, .scheme_gradients = g, .scheme_volumes = 2};
     CHECK(hot_phantom_create(context, &options, &phantom) == HOT_ERROR_ARGUMENT, "b = 1000 without a direction");
     CHECK(strstr(hot_context_message(context), "volume 1") != NULL, "said which: %s", hot_context_message(context));
-    hot_context_destroy(&context);
-}
-
-/* Four voxels along x: a crossing at 90 degrees found with 10 degrees of error each; a single fibre split in two; three
- * fibres of which one is missing; nothing where nothing is. */
-static void test_score(void)
-{
-    const float truth[4][9] = {{.5f, 0, 0, 0, .5f, 0}, {0, 0, 1}, {.4f, 0, 0, 0, .3f, 0, 0, 0, .3f}, {0}};
-    const float c = 0.98480775f, s = 0.17364818f; /* 10 degrees */
-    const float found[4][9] = {{-s, c, 0, .9f * c, .9f * s, 0}, {0, s, c, 0, -.5f * s, .5f * c}, {0, 0, 1, 0, -1, 0},
-                               {0}};
-    hot_grid grid = {.size = {4, 1, 1}, .to_world = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .space = HOT_SPACE_RAS};
-    hot_context *context = NULL;
-    hot_fiber_field *is = NULL, *says = NULL;
-    hot_score *score = NULL;
-    size_t count;
-    int present;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
-    CHECK(hot_fiber_field_create(context, &grid, 3, truth[0], &is) == HOT_OK, "truth");
-    CHECK(hot_fiber_field_create(context, &grid, 3, found[0], &says) == HOT_OK, "found");
-    CHECK(hot_score_create(context, says, is, NULL, &score) == HOT_OK, "score");
-    CHECK_NEAR(hot_score_mean(score, &present), 1.0 / 3, 1e-12, "60-90 solved, single and three not");
-    CHECK(present == 3, "%d groups", present);
-    const hot_score_group *groups = hot_score_groups(score, &count);
-    for (size_t i = 0; i < count; i++) {
-        const hot_score_group *g = &groups[i];
-        if (strcmp(g->name, "60-90") == 0)
-            CHECK(g->solved == 1 && g->matched == 2 && fabs(g->error_mean - 10) < 1e-3, "crossing: %g", g->error_mean);
-        if (strcmp(g->name, "single") == 0)
-            CHECK(g->over == 1 && g->plus == 1 && g->matched == 1 && g->solved == 0, "split");
-        if (strcmp(g->name, "three") == 0)
-            CHECK(g->under == 1 && g->minus == 1 && g->matched == 2 && fabs(g->error_mean) < 1e-3, "one missing");
-        if (strcmp(g->name, "isotropic") == 0)
-            CHECK(g->right_count == 1 && g->solved == 1 && isnan(g->error_mean), "nothing");
-    }
-    hot_score_destroy(&score);
-    hot_score_options strict = {.size = sizeof strict, .tolerance = 9, .threshold = 0.6};
-    CHECK(hot_score_create(context, says, is, &strict, &score) == HOT_OK, "score");
-    groups = hot_score_groups(score, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(groups[i].name, "60-90") == 0)
-            CHECK(groups[i].solved == 0 && groups[i].right_count == 1, "10 degrees are more than 9");
-        if (strcmp(groups[i].name, "single") == 0)
-            CHECK(groups[i].right_count == 1 && groups[i].solved == 0, "the short one does not count");
-    }
-    hot_score_destroy(&score);
-    const uint8_t mask[4] = {0, 1, 0, 0};
-    hot_score_options masked = {.size = sizeof masked, .mask = mask};
-    CHECK(hot_score_create(context, says, is, &masked, &score) == HOT_OK, "score");
-    groups = hot_score_groups(score, &count);
-    CHECK(groups[count - 1].voxels == 1 && strcmp(groups[count - 1].table, "all") == 0, "one voxel in the mask");
-    hot_score_destroy(&score);
-    hot_fiber_field_destroy(&says);
-    grid.size[0] = 2;
-    CHECK(hot_fiber_field_create(context, &grid, 3, found[0], &says) == HOT_OK, "fewer voxels");
-    CHECK(hot_score_create(context, says, is, NULL, &score) == HOT_ERROR_DATA && !score, "sizes differ");
-    hot_fiber_field_destroy(&says);
-    hot_fiber_field_destroy(&is);
     hot_context_destroy(&context);
 }
 
@@ -189,9 +87,7 @@ static void test_sigma(void)
 int main(void)
 {
     test_random();
-    test_starved();
     test_refusals();
-    test_score();
     test_sigma();
     HOT_TEST_END();
 }

@@ -1,6 +1,7 @@
 /* The calls that draw a picture of directions: places, colours, widths and words are compared with picture_calls.txt,
- * which was read and found right. The calls of cairo are noted here on their way; letters have the
- * same size everywhere. `test_unit_picture_calls --write` writes that file anew, after a change on purpose. */
+ * which was read and found right. The calls of cairo are noted here on their way, a line for each shape with what
+ * was set for it; letters have the same size everywhere. `test_unit_picture_calls --write` writes that file anew, after
+ * a change on purpose. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "same_lines.h"
 
@@ -17,31 +18,32 @@ static FILE *notes;
     void name parameters                                 \
     {                                                    \
         if (notes)                                       \
-            fprintf(notes, #name __VA_ARGS__);           \
+            fprintf(notes, __VA_ARGS__);                 \
         NEXT(name) arguments;                            \
     }
 
-NOTED(cairo_move_to, (cairo_t *c, double x, double y), (c, x, y), " %.2f %.2f\n", x, y)
-NOTED(cairo_line_to, (cairo_t *c, double x, double y), (c, x, y), " %.2f %.2f\n", x, y)
-NOTED(cairo_rel_line_to, (cairo_t *c, double x, double y), (c, x, y), " %.2f %.2f\n", x, y)
-NOTED(cairo_rectangle, (cairo_t *c, double x, double y, double w, double h), (c, x, y, w, h), " %.2f %.2f %.2f %.2f\n",
-      x, y, w, h)
+NOTED(cairo_move_to, (cairo_t *c, double x, double y), (c, x, y), "move_to %.2f %.2f ", x, y)
+NOTED(cairo_line_to, (cairo_t *c, double x, double y), (c, x, y), "line_to %.2f %.2f ", x, y)
+NOTED(cairo_rel_line_to, (cairo_t *c, double x, double y), (c, x, y), "rel_line_to %.2f %.2f ", x, y)
+NOTED(cairo_rectangle, (cairo_t *c, double x, double y, double w, double h), (c, x, y, w, h),
+      "rectangle %.2f %.2f %.2f %.2f ", x, y, w, h)
 NOTED(cairo_arc, (cairo_t *c, double x, double y, double r, double a, double b), (c, x, y, r, a, b),
-      " %.2f %.2f %.2f %.3f %.3f\n", x, y, r, a, b)
-NOTED(cairo_set_source_rgb, (cairo_t *c, double r, double g, double b), (c, r, g, b), " %.3f %.3f %.3f\n", r, g, b)
+      "arc %.2f %.2f %.2f %.3f %.3f ", x, y, r, a, b)
+NOTED(cairo_set_source_rgb, (cairo_t *c, double r, double g, double b), (c, r, g, b),
+      "set_source_rgb %.3f %.3f %.3f ", r, g, b)
 NOTED(cairo_set_source_rgba, (cairo_t *c, double r, double g, double b, double a), (c, r, g, b, a),
-      " %.3f %.3f %.3f %.3f\n", r, g, b, a)
-NOTED(cairo_set_line_width, (cairo_t *c, double w), (c, w), " %.3f\n", w)
-NOTED(cairo_set_line_cap, (cairo_t *c, cairo_line_cap_t cap), (c, cap), " %d\n", (int)cap)
-NOTED(cairo_set_font_size, (cairo_t *c, double s), (c, s), " %.3f\n", s)
-NOTED(cairo_scale, (cairo_t *c, double x, double y), (c, x, y), " %.3f %.3f\n", x, y)
-NOTED(cairo_translate, (cairo_t *c, double x, double y), (c, x, y), " %.2f %.2f\n", x, y)
-NOTED(cairo_stroke, (cairo_t *c), (c), "\n")
-NOTED(cairo_fill, (cairo_t *c), (c), "\n")
-NOTED(cairo_paint, (cairo_t *c), (c), "\n")
-NOTED(cairo_clip, (cairo_t *c), (c), "\n")
-NOTED(cairo_save, (cairo_t *c), (c), "\n")
-NOTED(cairo_restore, (cairo_t *c), (c), "\n")
+      "set_source_rgba %.3f %.3f %.3f %.3f ", r, g, b, a)
+NOTED(cairo_set_line_width, (cairo_t *c, double w), (c, w), "set_line_width %.3f ", w)
+NOTED(cairo_set_line_cap, (cairo_t *c, cairo_line_cap_t cap), (c, cap), "set_line_cap %d ", (int)cap)
+NOTED(cairo_set_font_size, (cairo_t *c, double s), (c, s), "set_font_size %.3f ", s)
+NOTED(cairo_scale, (cairo_t *c, double x, double y), (c, x, y), "scale %.3f %.3f ", x, y)
+NOTED(cairo_translate, (cairo_t *c, double x, double y), (c, x, y), "translate %.2f %.2f ", x, y)
+NOTED(cairo_stroke, (cairo_t *c), (c), "stroke\n")
+NOTED(cairo_fill, (cairo_t *c), (c), "fill\n")
+NOTED(cairo_paint, (cairo_t *c), (c), "paint\n")
+NOTED(cairo_clip, (cairo_t *c), (c), "clip\n")
+NOTED(cairo_save, (cairo_t *c), (c), "save\n")
+NOTED(cairo_restore, (cairo_t *c), (c), "restore\n")
 
 void cairo_text_extents(cairo_t *c, const char *text, cairo_text_extents_t *extents)
 {
@@ -60,7 +62,7 @@ void cairo_show_text(cairo_t *c, const char *text)
 {
     const char *version = strstr(text, "hotfiber ");
     if (notes)
-        fprintf(notes, "cairo_show_text '%.*s'\n", (int)(version ? version - text : (long)strlen(text)), text);
+        fprintf(notes, "show_text '%.*s'\n", (int)(version ? version - text : (long)strlen(text)), text);
     NEXT(cairo_show_text)(c, text);
 }
 
@@ -77,8 +79,8 @@ void cairo_set_source_surface(cairo_t *c, cairo_surface_t *surface, double x, do
             sum[d] += (1 + i % 61 / 64.) / (width * height) * (pixel >> 8 * d & 255);
     }
     if (notes)
-        fprintf(notes, "cairo_set_source_surface %.2f %.2f of %d %d: %.1f %.1f %.1f\n", x, y, width, height, sum[0],
-                sum[1], sum[2]);
+        fprintf(notes, "set_source_surface %.2f %.2f of %d %d: %.1f %.1f %.1f ", x, y, width, height, sum[0], sum[1],
+                sum[2]);
     NEXT(cairo_set_source_surface)(c, surface, x, y);
 }
 
@@ -103,19 +105,23 @@ static void draw(hot_context *context, const char *name, const size_t size[3], h
     }
     fprintf(notes, "==== %s\n", name);
     const hot_export_format *as = format ? hot_export_format_find(format, "picture.png") : NULL;
+    float *certainty = malloc(voxels * (size_t)most * sizeof *certainty);
+    for (size_t i = 0; i < voxels * (size_t)most; i++)
+        certainty[i] = (float)(i % 5) / 4;
     CHECK(hot_fiber_field_create(context, &grid, most, peaks, &fibers) == HOT_OK &&
+              hot_fiber_field_set_certainty(context, fibers, behind ? certainty : NULL) == HOT_OK &&
               (as ? as->write(context, fibers, "picture.png")
                   : hot_export_picture(context, fibers, behind ? background : NULL, "picture.png")) == HOT_OK,
           "%s: %s", name, hot_context_message(context));
     CHECK(remove("picture.png") == 0, "%s: a picture", name);
     hot_fiber_field_destroy(&fibers);
-    free(background), free(peaks);
+    FREE(certainty, background, peaks);
 }
 
 static void draw_all(void *context, FILE *file)
 {
     notes = file;
-    draw(context, "over an image", (const size_t[]){5, 4, 4}, HOT_SPACE_LPS, 3, 1, NULL);
+    draw(context, "over an image, more and less certain", (const size_t[]){5, 4, 4}, HOT_SPACE_LPS, 3, 1, NULL);
     draw(context, "in no space, over amplitudes", (const size_t[]){4, 5, 3}, HOT_SPACE_UNKNOWN, 4, 0, NULL);
     draw(context, "one slice", (const size_t[]){6, 5, 1}, HOT_SPACE_RAS, 1, 0, NULL);
     draw(context, "colours", (const size_t[]){5, 4, 6}, HOT_SPACE_RAS, 2, 0, "dec");

@@ -1,7 +1,6 @@
 /* How progress is shown, at times that are made up: bars at every percent, lines once a minute, JSON. */
 #include "check.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "cli/progress.h"

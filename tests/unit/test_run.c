@@ -4,7 +4,6 @@
 #include "entries.h"
 #include "starve.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -15,8 +14,6 @@ static char root[] = "/tmp/hotfiber-run-XXXXXX";
 static char input[64], output[64];
 
 static int entries(void) { return entries_in(root); }
-
-static char parameter[32]; /* that the last run found at fault */
 
 /* One run with a new context. message: at least 256 letters. */
 static hot_status run(starved *count, const hot_run_options *options, hot_run_result *result, char *message)
@@ -32,7 +29,6 @@ static hot_status run(starved *count, const hot_run_options *options, hot_run_re
     }
     status = hot_run(context, options, result);
     snprintf(message, 256, "%s", hot_context_message(context));
-    snprintf(parameter, sizeof parameter, "%s", hot_context_parameter(context));
     hot_context_destroy(&context);
     return status;
 }
@@ -77,114 +73,6 @@ static void test_refusals(void)
     refused(&bad, HOT_ERROR_FILE, "/no/such/file.nrrd");
     bad = good, bad.mask = "/no/such/mask.nrrd";
     refused(&bad, HOT_ERROR_FILE, "/no/such/mask.nrrd");
-}
-
-/* Options that do not go together: the message begins with the name of the option at fault, which the context has,
- * too. */
-static void test_rules(void)
-{
-#define PEAKS(...)                                                                                                     \
-    .peaks = &(const hot_peaks_options){.size = sizeof(hot_peaks_options), __VA_ARGS__}
-#define FIT(...) .fit = &(const hot_fit_options){.size = sizeof(hot_fit_options), __VA_ARGS__}
-#define SIGNAL(...)                                                                                                    \
-    .signal = &(const hot_signal_find_options){.size = sizeof(hot_signal_find_options), __VA_ARGS__}
-#define RUN(...) {.size = sizeof(hot_run_options), .input = input, .output = output, __VA_ARGS__}
-    const struct { const char *parameter, *words; hot_run_options options; } cases[] = {
-        {"method", "signal, sshopm, maxima or lowrank", RUN(PEAKS(.method = "guess"))},
-        {"method", "signal needs the model fod, not odf; the default with odf is maxima",
-         RUN(FIT(.model = "odf"), PEAKS(.method = "signal"))},
-        {"method", "lowrank needs tensors of order 4", RUN(FIT(.order = 2), PEAKS(.method = "lowrank"))},
-        {"max_fibers", "signal finds at most 3", RUN(PEAKS(.max_fibers = 4))},
-        {"max_fibers", "lowrank finds at most 3", RUN(PEAKS(.method = "lowrank", .max_fibers = 4))},
-        {"max_fibers", "sshopm finds at most 16", RUN(PEAKS(.method = "sshopm", .max_fibers = 17))},
-        {"starts", "the method maxima does not use it; choose the method sshopm,",
-         RUN(PEAKS(.method = "maxima", .starts = 128))},
-        {"starts", "the method signal (the default with the model fod) does not use it; choose the method sshopm,",
-         RUN(PEAKS(.starts = 128))},
-        {"starts", "the method lowrank does not use it; choose the method sshopm,",
-         RUN(PEAKS(.method = "lowrank", .starts = 1))},
-        {"shift", "the method maxima does not use it; choose the method sshopm",
-         RUN(PEAKS(.method = "maxima", .shift = HOT_SHIFT_NONE))},
-        {"shift", "-1", RUN(PEAKS(.method = "sshopm", .shift = HOT_SHIFT_FIXED, .alpha = -1))},
-        {"threshold", "choose the method sshopm, maxima or lowrank",
-         RUN(PEAKS(.threshold = .1))},
-        {"sigma", "the method sshopm does not use it; choose the method signal",
-         RUN(PEAKS(.method = "sshopm"), SIGNAL(.sigma = 3))},
-        {"noise_model", "the method maxima does not use it; choose the method signal",
-         RUN(PEAKS(.method = "maxima"), SIGNAL(.noise_model = HOT_NOISE_GAUSSIAN))},
-        {"samples", "the method maxima does not use it; choose the method signal",
-         RUN(PEAKS(.method = "maxima"), SIGNAL(.samples = 5))},
-        {"response", "the model adc does not use it; choose the model fod",
-         RUN(FIT(.model = "adc"), .response = "r.txt")},
-        {"response", "give one", RUN(.response = "r.txt", .axial_diffusivity = 2e-3, .radial_diffusivity = 1e-3)},
-        {"diffusivities", "the model odf does not use it; choose the model fod",
-         RUN(FIT(.model = "odf"), .axial_diffusivity = 2e-3)},
-        {"diffusivities", "larger", RUN(.axial_diffusivity = 1e-3, .radial_diffusivity = 2e-3)},
-        {"positive", "the model fod (the default) does not use it; choose the model adc", RUN(FIT(.positive = 1))},
-        {"known_b0", "the model odf does not use it; choose the model adc", RUN(FIT(.model = "odf", .estimate_s0 = 1))},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char begins[64];
-        snprintf(begins, sizeof begins, "%s: ", cases[i].parameter);
-        refused(&cases[i].options, HOT_ERROR_ARGUMENT, begins);
-        refused(&cases[i].options, HOT_ERROR_ARGUMENT, cases[i].words);
-        CHECK(strcmp(parameter, cases[i].parameter) == 0, "'%s' is at fault, not '%s'", parameter, cases[i].parameter);
-    }
-}
-
-/* The parameter at fault belongs to the last failure alone. */
-static void test_parameter(void)
-{
-    hot_context *context;
-    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
-    CHECK(hot_context_parameter(context)[0] == 0, "none at the start");
-    CHECK(hot_context_fail_parameter(context, HOT_ERROR_DATA, "starts", "%d of them", 3) == HOT_ERROR_DATA &&
-              strcmp(hot_context_message(context), "starts: 3 of them") == 0 &&
-              strcmp(hot_context_parameter(context), "starts") == 0,
-          "%s", hot_context_message(context));
-    CHECK(hot_context_set_parameter(context, HOT_ERROR_DATA, "mask") == HOT_ERROR_DATA &&
-              strcmp(hot_context_parameter(context), "starts") == 0, "one is named already");
-    hot_context_fail(context, HOT_ERROR_FILE, "no file");
-    CHECK(hot_context_parameter(context)[0] == 0, "'%s'", hot_context_parameter(context));
-    CHECK(hot_context_set_parameter(context, HOT_OK, "mask") == HOT_OK && hot_context_parameter(context)[0] == 0,
-          "no failure");
-    CHECK(hot_context_set_parameter(context, HOT_ERROR_FILE, "mask") == HOT_ERROR_FILE &&
-              strcmp(hot_context_message(context), "mask: no file") == 0 &&
-              strcmp(hot_context_parameter(context), "mask") == 0,
-          "%s", hot_context_message(context));
-    hot_context_destroy(&context);
-}
-
-/* sshopm runs from 128 starts by default, and finds what the scan of maxima finds. */
-static void test_sshopm(void)
-{
-    hot_context *context;
-    hot_dwi *dwi = NULL;
-    hot_run_fields fields[3] = {{0}};
-    hot_run_result result[3];
-    CHECK(hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .device = HOT_DEVICE_CPU,
-                                                    .threads = 2}, &context) == HOT_OK, "context");
-    CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
-    const hot_run_options options[3] = {RUN(PEAKS(.method = "sshopm")), RUN(PEAKS(.method = "sshopm", .starts = 128)),
-                                        RUN(PEAKS(.method = "maxima"))};
-    for (int i = 0; i < 3; i++)
-        CHECK(hot_run_compute(context, dwi, &options[i], &fields[i], &result[i]) == HOT_OK, "%s",
-              hot_context_message(context));
-    const hot_grid *grid = hot_fiber_field_grid(fields[0].fibers);
-    const size_t values = 9 * grid->size[0] * grid->size[1] * grid->size[2];
-    const float *peaks[3];
-    for (int i = 0; i < 3; i++)
-        peaks[i] = hot_fiber_field_peaks(fields[i].fibers);
-    CHECK(memcmp(peaks[0], peaks[1], values * sizeof(float)) == 0, "128 starts are the default");
-    size_t apart = 0;
-    for (size_t k = 0; k < values; k++)
-        apart += fabsf(peaks[0][k] - peaks[2][k]) > 1e-3f;
-    CHECK(result[0].fibers[1] > 0 && apart <= values / 100, "sshopm and maxima differ in %zu of %zu values", apart,
-          values);
-    for (int i = 0; i < 3; i++)
-        hot_run_fields_free(&fields[i]);
-    hot_dwi_destroy(&dwi);
-    hot_context_destroy(&context);
 }
 
 static void test_failing_memory(void)
@@ -310,9 +198,6 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     test_refusals();
-    test_parameter();
-    test_rules();
-    test_sshopm();
     test_failing_memory();
     test_report_memory();
     test_parts_memory();

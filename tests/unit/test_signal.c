@@ -1,5 +1,5 @@
 /* The signal method on a data set: fibres found, maps, the noise with and without repeated b=0 volumes, repeated
- * volumes, flagged voxels, threads, refusals. */
+ * volumes, flagged voxels, refusals. */
 #include "check.h"
 
 #include <hotfiber/hotfiber.h>
@@ -12,9 +12,9 @@ static void count_warnings(void *user, hot_log_level level, const char *line)
     warnings += level == HOT_LOG_WARNING && line[0] != 0;
 }
 
-static hot_context *make_context(int threads)
+static hot_context *make_context(void)
 {
-    hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = threads, .seed = 11,
+    hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 1, .seed = 11,
                                    .log = count_warnings};
     hot_context *context = NULL;
     CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
@@ -41,8 +41,7 @@ static double score_of(hot_context *context, const hot_fiber_field *fibers, cons
 }
 
 /* The phantom's data as a new data set: volumes[i] of it; change may alter the signals ([volume][voxel]). */
-static hot_dwi *copy_dwi(hot_context *context, const hot_dwi *from, size_t count, const size_t *volumes, float factor,
-                         int spoil)
+static hot_dwi *copy_dwi(hot_context *context, const hot_dwi *from, size_t count, const size_t *volumes, int spoil)
 {
     const size_t voxels = from ? 240 : 0, all = hot_dwi_volumes(from);
     float *read = malloc(voxels * all * sizeof *read), *signals = malloc(voxels * count * sizeof *signals);
@@ -53,7 +52,7 @@ static hot_dwi *copy_dwi(hot_context *context, const hot_dwi *from, size_t count
         b[i] = hot_dwi_b(from)[volumes[i]];
         memcpy(g + 3 * i, hot_dwi_gradients(from) + 3 * volumes[i], 3 * sizeof *g);
         for (size_t v = 0; v < voxels; v++)
-            signals[i * voxels + v] = factor * read[v * all + volumes[i]];
+            signals[i * voxels + v] = read[v * all + volumes[i]];
     }
     if (spoil) {
         signals[10 * voxels + 3] = NAN;
@@ -94,7 +93,7 @@ static double same(const hot_fiber_field *a, const hot_fiber_field *b, double to
 
 int main(void)
 {
-    hot_context *context = make_context(1), *many = make_context(3);
+    hot_context *context = make_context();
     hot_phantom *phantom = make_phantom(context, 8), *lone = make_phantom(context, 1);
     const hot_dwi *dwi = hot_phantom_dwi(phantom);
     hot_response *response = NULL;
@@ -120,43 +119,20 @@ int main(void)
     CHECK(certain > 0.9, "mean probability of the chosen number %g", certain);
     hot_signal_maps_free(&maps);
 
-    hot_fiber_field *threads = find(many, dwi, response, NULL, NULL);
-    CHECK(memcmp(hot_fiber_field_peaks(plain), hot_fiber_field_peaks(threads), 240 * 9 * sizeof(float)) == 0,
-          "3 threads give another result");
-    hot_fiber_field_destroy(&threads);
-
-    /* order of volumes, scale, repeated volumes */
+    /* repeated volumes */
     size_t order[76], volumes = hot_dwi_volumes(dwi);
-    for (size_t i = 0; i < volumes; i++)
-        order[i] = (i * 29) % volumes;
-    hot_dwi *other = copy_dwi(context, dwi, volumes, order, 1, 0);
-    hot_fiber_field *again = find(context, other, response, NULL, NULL);
-    CHECK(same(plain, again, 2e-3) >= 0.99, "the order of volumes matters in %g of voxels",
-          1 - same(plain, again, 2e-3));
-    hot_fiber_field_destroy(&again);
-    hot_dwi_destroy(&other);
     for (size_t i = 0; i < volumes + 2; i++)
         order[i] = i < volumes ? i : i - 40;
     warnings = 0;
-    other = copy_dwi(context, dwi, volumes + 2, order, 1, 0);
-    again = find(context, other, response, NULL, NULL);
+    hot_dwi *other = copy_dwi(context, dwi, volumes + 2, order, 0);
+    hot_fiber_field *again = find(context, other, response, NULL, NULL);
     CHECK(same(plain, again, 0) == 1, "repeated volumes change %g of voxels", 1 - same(plain, again, 0));
     CHECK(warnings == 1, "%d warnings about repeated volumes", warnings);
     hot_fiber_field_destroy(&again);
     hot_dwi_destroy(&other);
-    const float factors[2] = {1e6f, 1e-6f};
-    for (int i = 0; i < 2; i++) {
-        other = copy_dwi(context, dwi, volumes, order, factors[i], 0);
-        again = find(context, other, response, NULL, NULL);
-        CHECK(same(plain, again, 1e-3) >= 0.99, "scale %g matters in %g of voxels", (double)factors[i],
-              1 - same(plain, again, 1e-3));
-        hot_fiber_field_destroy(&again);
-        hot_dwi_destroy(&other);
-    }
-
     /* voxels that cannot be used; the others do not notice */
     warnings = 0;
-    other = copy_dwi(context, dwi, volumes, order, 1, 1);
+    other = copy_dwi(context, dwi, volumes, order, 1);
     again = find(context, other, response, &keep, &maps);
     CHECK(maps.flags[3] == HOT_VOXEL_NOT_FINITE && maps.flags[5] == 0 && maps.flags[7] == HOT_VOXEL_NO_B0,
           "flags %d %d %d", maps.flags[3], maps.flags[5], maps.flags[7]);
@@ -181,7 +157,7 @@ int main(void)
     /* no b=0 volume is refused with a message */
     hot_mask *mask = NULL;
     hot_fiber_field *none = NULL;
-    other = copy_dwi(context, dwi, volumes - 8, order + 8, 1, 0);
+    other = copy_dwi(context, dwi, volumes - 8, order + 8, 0);
     CHECK(hot_mask_full(context, hot_dwi_grid(other), &mask) == HOT_OK, "no mask");
     CHECK(hot_fiber_field_signal(context, other, mask, response, NULL, NULL, &none) == HOT_ERROR_DATA && !none,
           "not refused");
@@ -194,6 +170,5 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_phantom_destroy(&lone);
     hot_context_destroy(&context);
-    hot_context_destroy(&many);
     HOT_TEST_END();
 }

@@ -1,6 +1,6 @@
 /* The posterior of fits with learned priors: the 95 % ellipses and circles contain a fibre's direction in 95 % of
  * simulated voxels (not those of `hotfiber phantom`); draws have the reported covariance. */
-#include "bench/accuracy/simulated_voxels.h"
+#include "simulated_voxels.h"
 #include "fibers/signal_priors.h"
 #include "fibers/signal_posterior.h"
 

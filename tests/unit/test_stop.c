@@ -1,5 +1,5 @@
 /* A stop takes effect soon, and leaves nothing behind. The delay is the number of voxels or bytes between two polls of
- * hot_context_options.stop, which can be counted; bench/programs/stop_latency.c measures it in milliseconds. */
+ * hot_context_options.stop, which can be counted. */
 #include "check.h"
 #include "entries.h"
 

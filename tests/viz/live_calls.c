@@ -1,7 +1,6 @@
 /* Calls on an open window: live_calls thread|poll. test_live_window.py runs it on its screen. */
 #include <hotfiber/view.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "check.h"
 

@@ -1,7 +1,6 @@
 /* Reference rasteriser for the overlay's triangles: pixel centres, nearest texel, straight alpha. Tests without OpenGL
  * use it. */
-#ifndef HOT_TESTS_VIZ_RASTER_H
-#define HOT_TESTS_VIZ_RASTER_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,5 +59,3 @@ static inline void raster_draw(const hot_overlay_mesh *mesh, int width, int heig
             }
     }
 }
-
-#endif

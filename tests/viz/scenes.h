@@ -1,10 +1,6 @@
 /* Small scenes with known content. */
-#ifndef HOT_TESTS_VIZ_SCENES_H
-#define HOT_TESTS_VIZ_SCENES_H
+#pragma once
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "scene/scene.h"
@@ -70,5 +66,3 @@ static inline hot_grid scene_turned_grid(size_t nx, size_t ny, size_t nz, int tu
     }
     return grid;
 }
-
-#endif

@@ -3,7 +3,6 @@
 #include <hotfiber/view.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "scene/live.h"
 #include "scenes.h"

@@ -1,5 +1,5 @@
-/* The overlay: orientation letters for any grid and view, a correct scale bar, the scene's numbers, and nothing outside
- * the picture. */
+/* The overlay: orientation letters for any grid and view, round lengths, panels with nothing outside the picture, and
+ * words kept. What is drawn where is recorded: test_overlay_list.c. */
 #include "check.h"
 #include "input/input.h"
 #include "overlay/overlay.h"
@@ -195,149 +195,15 @@ static void test_orientation(hot_context *context)
     CHECK(strcmp(letters, "RP") == 0, "16.1 degrees off leans: %s", letters);
 }
 
-/* ---- Scale and crosshair --------------------------------------------------------------------------------- */
+/* ---- Scale ------------------------------------------------------------------------------------------------- */
 
 static void test_scale(hot_context *context)
 {
+    (void)context;
     static const double exact[][2] = {{1, 1},    {1.99, 1}, {2, 2},        {4.9, 2},    {5, 5},
                                       {9.99, 5}, {10, 10},  {0.049, 0.02}, {7300, 5000}};
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++)
         CHECK_NEAR(hot_overlay_round_length(exact[i][0]), exact[i][1], 1e-9 * exact[i][1], "round %g", exact[i][0]);
-    static stage on;
-    uint64_t seed = 2;
-    set_turned_stage(context, 1, &seed, &on);
-    for (double zoom = 0.02; zoom < 900; zoom *= 1.37) {
-        on.state.zoom = zoom;
-        lay_out(&on, 640, 480);
-        const hot_viewport *view = &on.layout.viewport[0];
-        hot_overlay_add_scale_bar(&on.page, view);
-        const hot_draw_item *bar = NULL, *label = NULL;
-        for (size_t i = 0; i < on.list.count; i++) {
-            bar = on.list.items[i].kind == HOT_DRAW_RECTANGLE ? &on.list.items[i]
-                                                              : bar; /* the last item: the first is its rim */
-            label = on.list.items[i].kind == HOT_DRAW_TEXT ? &on.list.items[i] : label;
-        }
-        CHECK(bar && label, "bar and label");
-        if (!bar || !label)
-            continue;
-        char *end;
-        const double mm = strtod(hot_draw_item_text(&on.list, label), &end), pixels = (double)(bar->x2 - bar->x);
-        CHECK(strcmp(end, " mm") == 0, "label '%s'", hot_draw_item_text(&on.list, label));
-        CHECK_NEAR(pixels * view->mm_per_pixel, mm, 1.01 * view->mm_per_pixel, "zoom %g: it measures", zoom);
-        CHECK(pixels <= 161 && pixels >= 60, "zoom %g: %g pixels", zoom, pixels);
-    }
-    clear_stage(&on);
-}
-
-static void test_crosshair(hot_context *context)
-{
-    static stage on;
-    uint64_t seed = 12;
-    for (int turn = 0; turn < 6; turn++) {
-        set_turned_stage(context, turn, &seed, &on);
-        on.state.voxel[0] = 1;
-        on.state.voxel[1] = 6;
-        for (int mode = 0; mode < 3; mode++) {
-            on.state.mode = mode;
-            on.state.zoom = turn == 5 ? 3 : 1;
-            lay_out(&on, 800, 600);
-            for (int v = 0; v < on.layout.count; v++) {
-                const hot_viewport *view = &on.layout.viewport[v];
-                double at[2], voxel[3] = {1, 6, on.state.voxel[2]}, ras[3];
-                hot_draw_list_clear(&on.list);
-                hot_overlay_add_crosshair(&on.page, view);
-                hot_scene_to_ras(on.scene, voxel, ras);
-                hot_viewport_project(view, ras, at);
-                if (turn != 5)
-                    CHECK(on.list.count >= (view->space ? 3 : 4), "turn %d view %d: %zu lines", turn, v, on.list.count);
-                for (size_t i = 0; i < on.list.count; i++) {
-                    const hot_draw_item *line = &on.list.items[i];
-                    const double dx = (double)(line->x2 - line->x), dy = (double)(line->y2 - line->y),
-                                 length = hypot(dx, dy);
-                    const double off = fabs((at[0] - (double)line->x) * dy - (at[1] - (double)line->y) * dx) / length;
-                    CHECK(off <= 0.75, "turn %d mode %d: line %zu passes the point by %g", turn, mode, i, off);
-                    CHECK((double)fminf(line->x, line->x2) >= view->x - 0.01 &&
-                              (double)fmaxf(line->x, line->x2) <= view->x + view->width + 0.01 &&
-                              (double)fminf(line->y, line->y2) >= view->y - 0.01 &&
-                              (double)fmaxf(line->y, line->y2) <= view->y + view->height + 0.01, "inside its view");
-                    const double nearest = fmin(hypot((double)line->x - at[0], (double)line->y - at[1]),
-                                                hypot((double)line->x2 - at[0], (double)line->y2 - at[1]));
-                    CHECK(view->space || nearest > 4, "the voxel is left free: %g", nearest);
-                }
-            }
-        }
-        clear_stage(&on);
-    }
-}
-
-/* ---- Numbers --------------------------------------------------------------------------------------------- */
-
-static void test_numbers(hot_context *context)
-{
-    static stage on;
-    uint64_t seed = 4;
-    const hot_grid grid = any_grid(2, &seed);
-    set_stage(context, &grid, &on);
-    double ras[3];
-    char expected[256];
-    on.state.voxel[0] = 3;
-    on.state.voxel[1] = 2;
-    on.state.voxel[2] = 5;
-    lay_out(&on, 1200, 800);
-    hot_overlay_add_status(&on.page);
-    hot_scene_to_ras(on.scene, (const double[3]){3, 2, 5}, ras);
-    snprintf(expected, sizeof expected, "voxel 3 2 5    %.1f %.1f %.1f mm    t1 %.4g    1 fibre", ras[0], ras[1],
-             ras[2], 3 + NX * (2 + NY * 5) + 0.25);
-    CHECK(find_text(&on.list, expected) != NULL, "'%s', not '%s'", hot_draw_item_text(&on.list, &on.list.items[0]),
-          expected);
-    for (int plane = 0; plane < 3; plane++) {
-        static const char *const names[3] = {"axial", "sagittal", "coronal"};
-        on.state.plane = plane;
-        lay_out(&on, 1200, 800);
-        const int axis = on.layout.viewport[0].axis;
-        hot_overlay_add_caption(&on.page, &on.layout.viewport[0]);
-        snprintf(expected, sizeof expected, "%s, slice %d of %zu", names[plane], on.state.voxel[axis] + 1,
-                 grid.size[axis]);
-        CHECK(find_text(&on.list, expected) != NULL, "'%s'", expected);
-    }
-    /* the image's window and the colour bar: each tick is at its value */
-    on.state.window[0] = 10;
-    on.state.window[1] = 250;
-    on.state.color = HOT_COLOR_VALUE;
-    strcpy(on.state.color_by, "t1");
-    on.state.color_range[0] = -20;
-    on.state.color_range[1] = 100;
-    lay_out(&on, 1200, 800);
-    hot_overlay_add_legend(&on.page);
-    CHECK(find_text(&on.list, "t1  10 to 250") != NULL, "window");
-    float top = INFINITY, bottom = -INFINITY;
-    for (size_t i = 0; i < on.list.count; i++)
-        if (on.list.items[i].kind == HOT_DRAW_RECTANGLE && on.list.items[i].color.a == 1 &&
-            on.list.items[i].x2 - on.list.items[i].x > 6) {
-            top = fminf(top, on.list.items[i].y);
-            bottom = fmaxf(bottom, on.list.items[i].y2);
-        }
-    static const double ticks[] = {-20, 0, 20, 40, 60, 80, 100};
-    for (size_t t = 0; t < sizeof ticks / sizeof ticks[0]; t++) {
-        snprintf(expected, sizeof expected, "%g", ticks[t]);
-        const hot_draw_item *item = find_text(&on.list, expected);
-        CHECK(item != NULL, "tick %s", expected);
-        if (item)
-            CHECK_NEAR(item->y - 4.5f, (double)bottom - (double)(bottom - top) * (ticks[t] + 20) / 120, 1.51, "tick %s",
-                       expected);
-    }
-    /* without a legend, and with those of the other colour modes */
-    on.state.show_colorbar = 0;
-    lay_out(&on, 1200, 800);
-    hot_overlay_add_legend(&on.page);
-    CHECK(on.list.count == 1, "the bar is hidden: %zu", on.list.count);
-    on.state.show_colorbar = 1;
-    on.state.color = HOT_COLOR_FIBER;
-    lay_out(&on, 1200, 800);
-    hot_overlay_add_legend(&on.page);
-    CHECK(find_text(&on.list, "1") && find_text(&on.list, "2") && find_text(&on.list, "3") && !find_text(&on.list, "4"),
-          "fibres");
-    clear_stage(&on);
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------------------- */
@@ -424,8 +290,7 @@ static void test_whole(hot_context *context)
     hot_overlay_set_message(overlay, "trouble");
     CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0,
           "but a message");
-    CHECK(hot_overlay_set_message(overlay, NULL) == 1 && hot_overlay_set_message(overlay, NULL) == 0,
-          "removed once");
+    CHECK(hot_overlay_set_message(overlay, NULL) == 1 && hot_overlay_set_message(overlay, NULL) == 0, "removed once");
     on.state.show_annotations = on.state.show_values = on.state.show_help = 1;
     size_t before = 0;
     unsigned version = 0;
@@ -441,7 +306,8 @@ static void test_whole(hot_context *context)
             version = mesh->atlas_version;
             for (size_t v = 0; v < mesh->count; v++)
                 CHECK(isfinite(mesh->vertices[v].x) && isfinite(mesh->vertices[v].y) && mesh->vertices[v].u <= 1 &&
-                          mesh->vertices[v].v <= 1, "vertex %zu", v);
+                          mesh->vertices[v].v <= 1,
+                      "vertex %zu", v);
         }
     on.state.pixel_ratio = 2;
     CHECK(hot_overlay_build(overlay, on.scene, &on.state, 1280, 960, &mesh) == HOT_OK && mesh->atlas_version != version,
@@ -532,8 +398,8 @@ static void test_kept_words(hot_context *context)
         }
         CHECK(hot_overlay_create(context, &fresh) == HOT_OK &&
                   hot_overlay_build(kept, scene, &on.state, 900, 700, &mesh) == HOT_OK &&
-                  hot_overlay_build(fresh, scene, &on.state, 900, 700, &wanted) == HOT_OK, "%s",
-              hot_context_message(context));
+                  hot_overlay_build(fresh, scene, &on.state, 900, 700, &wanted) == HOT_OK,
+              "%s", hot_context_message(context));
         CHECK(mesh->count > 1000 && draw_the_same(mesh, wanted), "step %d: old words", step);
         hot_overlay_destroy(&fresh);
     }
@@ -546,7 +412,7 @@ static void test_kept_words(hot_context *context)
 
 int main(void)
 {
-    static void (*const tests[])(hot_context *) = {test_orientation, test_scale, test_crosshair, test_numbers,
-                                                   test_panels, test_whole, test_kept_words, NULL};
+    static void (*const tests[])(hot_context *) = {test_orientation, test_scale,      test_panels,
+                                                   test_whole,       test_kept_words, NULL};
     return scene_run_tests(tests);
 }

@@ -1,8 +1,7 @@
-/* What the overlay draws, item by item: every place, colour and word of six pictures is compared with
+/* What the overlay draws, item by item: every place, colour and word of five pictures is compared with
  * overlay_list.txt, which was read and found right. The font is made here, so that the system's does not matter.
  * `test_viz_overlay_list --write` writes that file anew, for what is changed on purpose. */
 #include "same_lines.h"
-#include "overlay/overlay.h"
 #include "overlay/overlay_parts.h"
 #include "scene/pick.h"
 #include "scenes.h"
@@ -148,7 +147,6 @@ static void put_all(void *context, FILE *file)
     on.state.mode = HOT_VIEW_SPACE, on.state.show_help = 1;
     put_picture(file, &on, "unknown space, help", 1500, 1100, NULL);
     on.state.mode = HOT_VIEW_SINGLE, on.state.pixel_ratio = 2, on.state.show_colorbar = 0;
-    put_picture(file, &on, "help in small", 800, 500, NULL);
     put_picture(file, &on, "help cut off", 640, 240, NULL);
     hot_draw_list_free(&on.list);
     hot_scene_destroy(&on.scene);

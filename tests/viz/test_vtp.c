@@ -2,7 +2,6 @@
  * is found where it was, with its direction and length: of turned grids with unequal sides, of which the first segment
  * is in no corner, of one slice, one row and one voxel. */
 #include "check.h"
-#include "scene/scene_open.h"
 #include "scenes.h"
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* Tensors of order 2 as ellipsoids: the points D u of all unit vectors u. Compiled as C and by nvcc, so that tensors in
  * host and in CUDA memory give the same pictures. */
-#ifndef HOT_VIZ_ELLIPSOID_H
-#define HOT_VIZ_ELLIPSOID_H
+#pragma once
 
 #include <math.h>
 
@@ -60,5 +59,3 @@ HOT_ELLIPSOID_FUNCTION void hot_ellipsoid_tensor(const float d[6], float to[6])
             to[i] = thin ? (float)sum : d[i];
         }
 }
-
-#endif

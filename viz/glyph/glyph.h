@@ -1,6 +1,5 @@
 /* Glyph geometry: triangulated spheres at several levels of detail, and the largest radius of a surface. No OpenGL. */
-#ifndef HOT_VIZ_GLYPH_H
-#define HOT_VIZ_GLYPH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -53,5 +52,3 @@ hot_status hot_glyph_scan_make(hot_context *context, int order, hot_glyph_scan *
 /* The largest radius max(A v^m) of every voxel, to 1 %; 0 without a tensor (confidence not above 0), with NaN or Inf in
  * it, or if it is positive nowhere. tensors: voxels x (1 + unique values). */
 hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius);
-
-#endif

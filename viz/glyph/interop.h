@@ -1,8 +1,7 @@
 /* Tensors that stay on the GPU: CUDA passes them to OpenGL on the same card without a copy through the host. The CUDA
  * code is in a separate library, libhotview_cuda, loaded when such tensors are shown, so that the viewer does not
  * depend on CUDA. */
-#ifndef HOT_VIZ_INTEROP_H
-#define HOT_VIZ_INTEROP_H
+#pragma once
 
 #include "glyph.h"
 
@@ -29,5 +28,3 @@ typedef struct hot_interop {
 hot_status hot_interop_load(hot_context *context, const hot_interop **interop);
 /* Converts the return value of a function to a status; `what` says what it did, for the message. */
 hot_status hot_interop_status(hot_context *context, const hot_interop *interop, int error, const char *what);
-
-#endif

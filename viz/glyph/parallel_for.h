@@ -1,6 +1,5 @@
 /* A parallel loop on threads that do not spin. */
-#ifndef HOT_VIZ_PARALLEL_FOR_H
-#define HOT_VIZ_PARALLEL_FOR_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -9,5 +8,3 @@
  * their work. thread: 0 to the number of threads - 1, an index into per-thread scratch memory.
  * OpenMP's threads are not used: they spin after a loop and take the cores from a software OpenGL driver. */
 void hot_parallel_for(hot_context *context, int tasks, void (*work)(void *data, int task, int thread), void *data);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * All bindings are in one table. Events are looked up in it; the help on the screen and the table in docs/viewer.md are
  * generated from it. */
-#ifndef HOT_VIZ_INPUT_H
-#define HOT_VIZ_INPUT_H
+#pragma once
 
 #include "scene/camera.h"
 
@@ -101,5 +100,3 @@ unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_sta
 unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state *state, double x, double y);
 /* steps: of the wheel, positive = up */
 unsigned hot_input_wheel(hot_input *input, const hot_scene *scene, hot_view_state *state, double steps, int modifiers);
-
-#endif

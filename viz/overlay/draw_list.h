@@ -2,8 +2,7 @@
  * converts it to triangles. No OpenGL.
  *
  * Pixels of the framebuffer from the upper left corner, y down. */
-#ifndef HOT_VIZ_DRAW_LIST_H
-#define HOT_VIZ_DRAW_LIST_H
+#pragma once
 
 #include "overlay_mesh.h"
 #include "text.h"
@@ -61,5 +60,3 @@ const char *hot_draw_item_text(const hot_draw_list *list, const hot_draw_item *i
 /* Triangles of the list, three vertices each. Owner of *vertices: the caller (hot_context_free). Errors:
  * HOT_ERROR_MEMORY, list->status. */
 hot_status hot_draw_list_mesh(const hot_draw_list *list, hot_overlay_vertex **vertices, size_t *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Letters, scale bar, crosshair, colour bar, help and voxel panel, computed from scene and state. No OpenGL. */
-#ifndef HOT_VIZ_OVERLAY_H
-#define HOT_VIZ_OVERLAY_H
+#pragma once
 
 #include "overlay_mesh.h"
 #include "scene/camera.h"
@@ -16,5 +15,3 @@ hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const
  */
 int hot_overlay_set_message(hot_overlay *overlay, const char *message);
 void hot_overlay_destroy(hot_overlay **overlay);
-
-#endif

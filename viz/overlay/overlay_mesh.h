@@ -1,6 +1,5 @@
 /* Triangles of the overlay for the renderer. */
-#ifndef HOT_VIZ_OVERLAY_MESH_H
-#define HOT_VIZ_OVERLAY_MESH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ typedef struct hot_overlay_mesh {
     int atlas_width, atlas_height;
     unsigned atlas_version; /* changes with the atlas, which is then uploaded again */
 } hot_overlay_mesh;
-
-#endif

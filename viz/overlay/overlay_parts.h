@@ -1,6 +1,5 @@
 /* Parts of the overlay. */
-#ifndef HOT_VIZ_OVERLAY_PARTS_H
-#define HOT_VIZ_OVERLAY_PARTS_H
+#pragma once
 
 #include "scene/camera.h"
 #include "draw_list.h"
@@ -56,5 +55,3 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text);
 void hot_overlay_add_help(const hot_overlay_page *page);
 /* An error message across the upper part of the picture. */
 void hot_overlay_add_message(const hot_overlay_page *page, const char *message);
-
-#endif

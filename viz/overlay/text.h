@@ -2,8 +2,7 @@
  *
  * The atlas is made for one content scale, so that text is sharp on HiDPI screens. It has each letter twice: plain, and
  * grown by a rim. The rim is drawn dark underneath, so that text is readable on any background. */
-#ifndef HOT_VIZ_TEXT_H
-#define HOT_VIZ_TEXT_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -53,5 +52,3 @@ uint32_t hot_text_next(const char **utf8);
 
 /* Width of a string, up to its end or a newline. */
 double hot_text_width(const hot_text *text, hot_text_style style, const char *utf8);
-
-#endif

@@ -3,8 +3,7 @@
  * shapes, colours and light as shaders/surface.vert. No OpenGL.
  *
  * Rows are counted from the bottom, as in OpenGL. */
-#ifndef HOT_VIZ_RASTER_H
-#define HOT_VIZ_RASTER_H
+#pragma once
 
 #include "scene/glyph_set.h"
 
@@ -34,5 +33,3 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
  * values: colour as red, green, blue, 255, and depth from 0 to 1. Without a surface, colour is 0 and depth 1. Pixels do
  * not depend on the number of threads. */
 hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], float *depth);
-
-#endif

@@ -1,6 +1,5 @@
 /* Interface between raster.c and raster_glyph.h, which is compiled for several instruction sets. */
-#ifndef HOT_VIZ_RASTER_PARTS_H
-#define HOT_VIZ_RASTER_PARTS_H
+#pragma once
 
 #include "raster.h"
 
@@ -57,5 +56,3 @@ raster_glyph hot_raster_glyph_avx2;
 
 /* Selects a variant instead of the best one for this processor (tests). */
 void hot_raster_set_variant(hot_raster *raster, raster_glyph *glyph);
-
-#endif

@@ -1,6 +1,5 @@
 /* The window's picture off the screen: it is drawn when it changes, and copied under the panel in every frame. */
-#ifndef HOT_VIZ_BACKDROP_H
-#define HOT_VIZ_BACKDROP_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -15,5 +14,3 @@ hot_status hot_backdrop_bind(hot_context *context, hot_backdrop *backdrop, int w
 /* Copies it to the window's lower left corner, and binds the window's framebuffer. */
 void hot_backdrop_show(const hot_backdrop *backdrop);
 void hot_backdrop_free(hot_backdrop *backdrop);
-
-#endif

@@ -1,6 +1,5 @@
 /* Drawing without a display: an EGL context (surfaceless, a pbuffer, or on a device) and a multisampled framebuffer. */
-#ifndef HOT_VIZ_HEADLESS_H
-#define HOT_VIZ_HEADLESS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -20,5 +19,3 @@ void hot_headless_bind(hot_headless *headless);
 /* Resolves the samples and binds the result for reading. */
 void hot_headless_resolve(hot_headless *headless);
 void hot_headless_destroy(hot_headless **headless);
-
-#endif

@@ -1,6 +1,5 @@
 /* Movies: a full turn in 3-D, a walk through the slices or the volumes; one animated PNG, or a folder of pictures. */
-#ifndef HOT_VIZ_MOVIE_H
-#define HOT_VIZ_MOVIE_H
+#pragma once
 
 #include "picture.h"
 
@@ -23,5 +22,3 @@ void hot_movie_state(const hot_scene *scene, const hot_view_state *state, const 
  * hot_pictures_save; HOT_ERROR_ARGUMENT (volumes of an image that has one). */
 hot_status hot_movie_save(hot_context *context, hot_pictures *pictures, hot_scene *scene, const hot_view_state *state,
                           const hot_movie *movie);
-
-#endif

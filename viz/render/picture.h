@@ -1,6 +1,5 @@
 /* PNG files without a display. */
-#ifndef HOT_VIZ_PICTURE_H
-#define HOT_VIZ_PICTURE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -33,5 +32,3 @@ hot_status hot_pictures_limit_part(hot_pictures *pictures, int side);
 /* Size of text and lines in proportion to the picture: 1 up to 1024 x 768. */
 double hot_picture_pixel_ratio(int width, int height);
 hot_renderer *hot_pictures_renderer(hot_pictures *pictures);
-
-#endif

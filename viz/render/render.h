@@ -1,6 +1,5 @@
 /* The renderer: OpenGL 3.3 core through libepoxy, into the bound framebuffer. Used for windows and pictures. */
-#ifndef HOT_VIZ_RENDER_H
-#define HOT_VIZ_RENDER_H
+#pragma once
 
 #include "overlay/overlay_mesh.h"
 #include "scene/camera.h"
@@ -41,5 +40,3 @@ const char *hot_renderer_device(const hot_renderer *renderer);
 
 /* Reads the bound framebuffer: width x height x 3 bytes, or 4 with alpha, rows from the top. */
 hot_status hot_renderer_read(hot_renderer *renderer, int width, int height, int channels, uint8_t *rgb);
-
-#endif

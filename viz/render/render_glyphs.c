@@ -1,5 +1,4 @@
 /* Draws surfaces and sticks, through OpenGL's pipeline, the CPU rasteriser or compute shaders. */
-#include <math.h>
 #include <string.h>
 
 #include "common/free.h"

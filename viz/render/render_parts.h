@@ -1,6 +1,5 @@
 /* The renderer's parts, each with its own OpenGL objects. Included by viz/render/render*.c only. */
-#ifndef HOT_VIZ_RENDER_PARTS_H
-#define HOT_VIZ_RENDER_PARTS_H
+#pragma once
 
 #include <epoxy/gl.h>
 
@@ -205,5 +204,3 @@ extern const char hot_shader_surface_vert[], hot_shader_surface_frag[], hot_shad
     hot_shader_stick_vert[], hot_shader_stick_frag[], hot_shader_image_vert[], hot_shader_image_frag[],
     hot_shader_overlay_vert[], hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[],
     hot_shader_surface_glsl[], hot_shader_tile_comp[], hot_shader_tile_frag[];
-
-#endif

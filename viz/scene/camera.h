@@ -1,8 +1,7 @@
 /* Viewports and their matrices: where the scene is on the screen. Orthographic projection; no OpenGL.
  *
  * Pixels are counted from the top left corner, x to the right, y down, as in window systems and image files. */
-#ifndef HOT_VIZ_CAMERA_H
-#define HOT_VIZ_CAMERA_H
+#pragma once
 
 #include "scene.h"
 
@@ -65,5 +64,3 @@ void hot_quaternion_to_angles(const double q[4], double degrees[3]);
 /* Trackball. A drag of (dx, dy) pixels, dy down, turns state->rotation (3-D view) or state->tilt (planes). A drag over
  * the viewport's smaller side turns by 180 degrees. */
 void hot_view_state_turn(hot_view_state *state, const hot_viewport *viewport, double dx, double dy);
-
-#endif

@@ -1,6 +1,5 @@
 /* Colours of glyphs, text and shaders, defined in this one place. Values from 0 to 1, as displayed. No OpenGL. */
-#ifndef HOT_VIZ_COLOR_H
-#define HOT_VIZ_COLOR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void hot_color_map_bytes(uint8_t bytes[256][3]);
 
 /* Colour of a fibre's number or of a count: 0, 1, 2, ...; grey from the fifth on. */
 void hot_color_fiber(int fiber, double rgb[3]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Fixel directories of MRtrix as directions. */
-#ifndef HOT_VIZ_FIXELS_H
-#define HOT_VIZ_FIXELS_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -11,5 +10,3 @@ const char *hot_fixels_index(const char *path);
 /* Loads index and directions (.mif, .nii, .nii.gz), with amplitude, afd or fd as lengths if one exists, else 1.
  * Errors: those of the readers; HOT_ERROR_FORMAT if the files do not fit together. */
 hot_status hot_fixels_load(hot_context *context, const char *path, hot_fiber_field **fibers);
-
-#endif

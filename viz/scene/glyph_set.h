@@ -2,8 +2,7 @@
  *
  * hot_surface_gather() collects the tensors of a slice once. hot_surface_list holds what depends on camera, size and
  * colour; it is cheap and rebuilt whenever one of these changes. */
-#ifndef HOT_VIZ_GLYPH_SET_H
-#define HOT_VIZ_GLYPH_SET_H
+#pragma once
 
 #include "camera.h"
 #include "glyph/glyph.h"
@@ -68,5 +67,3 @@ typedef struct hot_stick_item {
 /* Sticks of the voxels that are not shorter than the threshold. *items: context memory. */
 hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                                const uint32_t *voxels, size_t count, hot_stick_item **items, size_t *sticks);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shape of glyphs, and their sizes in mm, shared by drawing and picking. No OpenGL. */
-#ifndef HOT_VIZ_GLYPH_SIZE_H
-#define HOT_VIZ_GLYPH_SIZE_H
+#pragma once
 
 #include "scene.h"
 
@@ -26,5 +25,3 @@ int hot_model_is_diffusion(const char *model);
  * sphere, as are their triangles. */
 int hot_scene_draws_ellipsoids(const hot_scene *scene, const hot_view_state *state);
 int hot_scene_surface_order(const hot_scene *scene, const hot_view_state *state);
-
-#endif

@@ -1,6 +1,5 @@
 /* Undo and redo: the states of a view before each gesture. No OpenGL. */
-#ifndef HOT_VIZ_HISTORY_H
-#define HOT_VIZ_HISTORY_H
+#pragma once
 
 #include "view_state.h"
 
@@ -19,5 +18,3 @@ void hot_history_note(hot_history *history, const hot_view_state *state);
 /* Replaces *state by the one before it, or after it if redo is 1. Help, panel, hint and screen scale are no
  * settings of the picture and stay. Returns 0 if there is none. */
 int hot_history_step(hot_history *history, int redo, hot_view_state *state);
-
-#endif

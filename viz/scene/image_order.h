@@ -1,7 +1,6 @@
 /* Voxels in the order in which MRtrix counts them. A .mif file may store its axes in any order and direction; MRtrix
  * numbers voxels along the axes nearest to x, y and z of the scanner, towards right, anterior and superior. */
-#ifndef HOT_VIZ_IMAGE_ORDER_H
-#define HOT_VIZ_IMAGE_ORDER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ typedef struct hot_image_order {
 void hot_image_order_find(const hot_grid *grid, hot_image_order *order);
 /* Copies `row` floats of each voxel into the new order. */
 void hot_image_order_apply(const hot_image_order *order, size_t row, const float *from, float *to);
-
-#endif

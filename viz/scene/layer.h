@@ -1,7 +1,6 @@
 /* Layers of the view: images over the background, and sets of directions or streamlines over the glyphs. A layer is a
  * line of text, "fa.nii.gz,opacity=0.5,colormap=hot", on the command line and in files of settings. No OpenGL. */
-#ifndef HOT_VIZ_LAYER_H
-#define HOT_VIZ_LAYER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -46,5 +45,3 @@ typedef struct hot_view_layer {
 hot_status hot_layer_parse(hot_context *context, const char *text, hot_view_layer *layer);
 /* The text that parses to the layer; keys at their default are left out. */
 void hot_layer_print(const hot_view_layer *layer, char *text, size_t size);
-
-#endif

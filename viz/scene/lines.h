@@ -1,7 +1,6 @@
 /* Lines over the glyphs: further sets of directions, and streamlines. Both are line segments, drawn as sticks. No
  * OpenGL. */
-#ifndef HOT_VIZ_LINES_H
-#define HOT_VIZ_LINES_H
+#pragma once
 
 #include "glyph_set.h"
 
@@ -28,5 +27,3 @@ hot_status hot_line_list_make(hot_context *context, const hot_scene *scene, cons
                               const hot_viewport *viewport, hot_stick_item **items, size_t *count);
 /* Whether a visible layer has lines. */
 int hot_has_lines(const hot_scene *scene, const hot_view_state *state);
-
-#endif

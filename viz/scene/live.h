@@ -1,6 +1,5 @@
 /* Fields that change while they are shown. Any thread puts slices; the window's thread makes scenes of them. */
-#ifndef HOT_VIZ_LIVE_H
-#define HOT_VIZ_LIVE_H
+#pragma once
 
 #include "scene.h"
 
@@ -35,5 +34,3 @@ void hot_live_fail(hot_live *live, hot_status status, const char *message);
  * position was set before the first scene, it follows the slices that got glyphs last. */
 hot_status hot_live_take(hot_live *live, hot_context *context, const hot_scene *old, hot_view_state *state,
                          hot_scene **scene);
-
-#endif

@@ -1,6 +1,5 @@
 /* The voxel under the mouse pointer, and its description. No OpenGL. */
-#ifndef HOT_VIZ_PICK_H
-#define HOT_VIZ_PICK_H
+#pragma once
 
 #include "camera.h"
 
@@ -23,5 +22,3 @@ void hot_pick_line(const hot_scene *scene, const hot_view_state *state, const in
  * Owner of *text: the caller (hot_context_free with the scene's context). Errors: HOT_ERROR_MEMORY, those of
  * hot_eigenpairs_f64. */
 hot_status hot_pick_describe(const hot_scene *scene, const hot_view_state *state, const int voxel[3], char **text);
-
-#endif

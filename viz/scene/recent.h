@@ -1,7 +1,6 @@
 /* The files that were viewed last, for the panel: a private list in the user's state folder. If it cannot be read or
  * written, that is no error: it is empty, or stays unchanged. No OpenGL. */
-#ifndef HOT_VIZ_RECENT_H
-#define HOT_VIZ_RECENT_H
+#pragma once
 
 #include "scene.h"
 
@@ -21,5 +20,3 @@ void hot_recent_add(hot_context *context, const hot_scene *scene, hot_recent *re
 void hot_recent_free(hot_context *context, hot_recent *recent);
 /* Splits an entry in place; returns the number of paths. */
 int hot_recent_split(char *entry, const char *paths[HOT_SCENE_PATHS]);
-
-#endif

@@ -1,7 +1,6 @@
 /* The data of the viewer: tensors, directions and volumes on one grid, in scanner RAS mm. No OpenGL. Only scene_load.c
  * reads files. */
-#ifndef HOT_VIZ_SCENE_H
-#define HOT_VIZ_SCENE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -215,5 +214,3 @@ const char *hot_scene_map(const hot_scene *scene, int number);
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);
 /* Whether a file was changed or removed since it was read. */
 int hot_scene_changed(const hot_scene *scene);
-
-#endif

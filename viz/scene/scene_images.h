@@ -1,6 +1,5 @@
 /* Images of a scene, from files. Included by viz/scene alone. */
-#ifndef HOT_VIZ_SCENE_IMAGES_H
-#define HOT_VIZ_SCENE_IMAGES_H
+#pragma once
 
 #include "image_order.h"
 #include "io/common/series.h"
@@ -40,5 +39,3 @@ void hot_scene_close_series(hot_scene *scene);
 /* Tissue fractions of a run with msmt, if any: white matter blue, grey matter green, CSF red. MRtrix's order is CSF,
  * grey matter, white matter. */
 hot_status hot_scene_add_tissues(hot_scene *scene);
-
-#endif

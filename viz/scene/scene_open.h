@@ -1,7 +1,6 @@
 /* Replaces a scene: its files are read again, or others were dropped on the window. No OpenGL. The old scene is not
  * changed; the caller destroys it after the new one is in use. */
-#ifndef HOT_VIZ_SCENE_OPEN_H
-#define HOT_VIZ_SCENE_OPEN_H
+#pragma once
 
 #include "scene.h"
 
@@ -18,5 +17,3 @@ hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, co
 
 /* Fits the state to a new scene. Volumes that it lacks are set to auto. Errors: those of hot_view_state_resolve. */
 hot_status hot_scene_fit_state(hot_context *context, const hot_scene *old, hot_scene *scene, hot_view_state *state);
-
-#endif

@@ -1,6 +1,5 @@
 /* Settings as text: a file that keeps a view, and the command that makes it again. No OpenGL. */
-#ifndef HOT_VIZ_STATE_FILE_H
-#define HOT_VIZ_STATE_FILE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -16,5 +15,3 @@ hot_status hot_view_state_load(hot_context *context, const char *path, hot_view_
 /* The shell command that opens the scene with these settings: those that differ from the defaults. mask: the --mask
  * option or NULL. Owner of *text: the caller (hot_context_free). */
 hot_status hot_view_command_line(const hot_scene *scene, const hot_view_state *state, const char *mask, char **text);
-
-#endif

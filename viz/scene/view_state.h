@@ -1,7 +1,6 @@
 /* The settings of the viewer: one plain struct, and a table that names each field. Command line, keys and tests use the
  * table, so that a new row is available everywhere. No OpenGL. */
-#ifndef HOT_VIZ_VIEW_STATE_H
-#define HOT_VIZ_VIEW_STATE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -129,5 +128,3 @@ hot_status hot_view_state_resolve(hot_context *context, const struct hot_scene *
 /* HOT_ERROR_ARGUMENT if the requested glyphs need tensors or directions that the scene lacks. HOT_GLYPH_BOTH draws the
  * available kinds and never fails. */
 hot_status hot_view_state_check(hot_context *context, const struct hot_scene *scene, const hot_view_state *state);
-
-#endif

@@ -2,7 +2,6 @@
 #include "common/free.h"
 #include "io/common/file_open.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Reads directions from a .vtp file by hotfiber. */
-#ifndef HOT_VIZ_VTP_H
-#define HOT_VIZ_VTP_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -8,5 +7,3 @@
  * voxels with fibres. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT (not by hotfiber, truncated, midpoints on no lattice),
  * HOT_ERROR_MEMORY. */
 hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field **fibers);
-
-#endif

@@ -1,13 +1,10 @@
 /* The panel of the window, by Dear ImGui: made from the table of settings. Plain C for window.c;
  * controls.cc needs libimgui-dev. */
-#ifndef HOT_VIZ_CONTROLS_H
-#define HOT_VIZ_CONTROLS_H
+#pragma once
 
 #include "scene/recent.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 struct GLFWwindow;
 typedef struct hot_controls hot_controls;
@@ -69,7 +66,4 @@ void hot_controls_focus(hot_controls *controls, int focused);
 void hot_controls_enter(hot_controls *controls, struct GLFWwindow *window, int entered);
 int hot_controls_places(const hot_controls *controls, const hot_controls_place **places);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* `hotfiber view -`: the fields of a stream, drawn as they arrive. */
-#ifndef HOT_VIZ_STREAM_VIEW_H
-#define HOT_VIZ_STREAM_VIEW_H
+#pragma once
 
 #include "scene/live.h"
 
@@ -16,5 +15,3 @@ hot_live *hot_stream_view_live(hot_stream_view *view);
 hot_status hot_stream_view_finish(hot_context *context, hot_stream_view *view);
 /* Ends the thread, and frees. */
 void hot_stream_view_close(hot_stream_view **view);
-
-#endif

@@ -1,6 +1,5 @@
 /* The window (GLFW). Keys and mouse are in input/input.h. */
-#ifndef HOT_VIZ_WINDOW_H
-#define HOT_VIZ_WINDOW_H
+#pragma once
 
 #include "scene/live.h"
 
@@ -31,5 +30,3 @@ void hot_window_destroy(hot_window **window);
 /* All three: returns when the window is closed. */
 hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
                           const hot_window_options *options);
-
-#endif

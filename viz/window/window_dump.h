@@ -1,6 +1,5 @@
 /* Writes the window's state to a file. Tests wait for it and compare. */
-#ifndef HOT_VIZ_WINDOW_DUMP_H
-#define HOT_VIZ_WINDOW_DUMP_H
+#pragma once
 
 #include "controls.h"
 #include "input/input.h"
@@ -15,5 +14,3 @@ typedef struct hot_window_dump {
 hot_status hot_window_dump_write(hot_context *context, const char *path, const hot_window_dump *dump,
                                  const hot_scene *scene, const hot_view_state *state, const hot_input *input,
                                  const hot_controls *controls);
-
-#endif

@@ -10,7 +10,6 @@
 
 #include "common/flow.h"
 #include "render/movie.h"
-#include "scene/scene_open.h"
 #include "scene/state_file.h"
 #include "window_private.h"
 

@@ -1,6 +1,5 @@
 /* The window's state, for window*.c. */
-#ifndef HOT_VIZ_WINDOW_PRIVATE_H
-#define HOT_VIZ_WINDOW_PRIVATE_H
+#pragma once
 
 #include "input/input.h"
 #include "overlay/overlay.h"
@@ -55,5 +54,3 @@ void hot_window_note_files(hot_window *view);
 void hot_window_note(hot_window *view);
 /* Goes one step back, or forward again, if there is one. Errors: those of opening layers. */
 hot_status hot_window_undo(hot_window *view, int redo);
-
-#endif

@@ -1,6 +1,5 @@
 /* The window and the desktop that it is on. */
-#ifndef HOT_VIZ_WINDOW_SYSTEM_H
-#define HOT_VIZ_WINDOW_SYSTEM_H
+#pragma once
 
 #include <GLFW/glfw3.h>
 
@@ -14,5 +13,3 @@ void hot_window_avoid_wayland(void);
 void hot_window_toggle_full_screen(GLFWwindow *window, int place[4]);
 /* Converts window units to framebuffer pixels; they differ on some systems. */
 void hot_window_to_pixels(GLFWwindow *window, double *x, double *y);
-
-#endif

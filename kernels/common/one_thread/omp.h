@@ -1,7 +1,6 @@
 /* Replaces OpenMP's header in builds without OpenMP (HOTFIBER_OPENMP=OFF): one thread, whose number is 0. The compiler
  * then ignores the directives, except those for vectors. */
-#ifndef HOT_ONE_THREAD_OMP_H
-#define HOT_ONE_THREAD_OMP_H
+#pragma once
 
 enum { omp_pause_soft = 1 };
 static inline int omp_in_parallel(void) { return 0; }
@@ -12,5 +11,3 @@ static inline int omp_get_num_threads(void) { return 1; }
 static inline int omp_get_num_procs(void) { return 1; }
 static inline int omp_get_max_threads(void) { return 1; }
 static inline int omp_pause_resource_all(int kind) { return (void)kind, 0; }
-
-#endif

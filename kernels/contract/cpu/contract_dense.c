@@ -4,8 +4,6 @@
 #if defined(HOT_CONTRACT_DENSE)
 #include <stdint.h>
 
-#include "common/portable.h"
-
 enum {
     MAX_STEPS = 96, /* a program's: larger items are better packed */
     PAIR_SUMS = 8,   /* up to so many a pair of vectors of half the width, which overlap, costs less than masks */

@@ -1,7 +1,6 @@
 /* Products of dense items of any shape with AVX2 or AVX-512: an item is divided into register tiles that fit its rows
  * and columns, a program for the tiles of contract_dense.S, which do one item after another. */
-#ifndef HOT_CONTRACT_DENSE_H
-#define HOT_CONTRACT_DENSE_H
+#pragma once
 
 #include "contract_variant.h"
 
@@ -41,5 +40,4 @@ typedef struct hot_dense {
  * max_vectors: of a register tile; 0 = the maximum that fits. */
 int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int max_tile_rows, int max_vectors);
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* See contract_variant.h. */
 #include "contract_variant.h"
 
-#include "common/context_internal.h"
 #include "common/cpu.h"
 
 const hot_contract_variant *hot_contract_variant_choose(const hot_context *context)

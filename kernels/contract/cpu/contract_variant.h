@@ -1,7 +1,6 @@
 /* The CPU's arithmetic per instruction set: contract_baseline.c, contract_avx2.c and contract_avx512.c compile the same
  * templates (contract_tile.h, fem_lanes.h) for their vectors. */
-#ifndef HOT_CONTRACT_VARIANT_H
-#define HOT_CONTRACT_VARIANT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -39,5 +38,3 @@ extern const hot_contract_variant hot_contract_variant_avx2, hot_contract_varian
 
 /* The widest variant that the context's machine may run. */
 const hot_contract_variant *hot_contract_variant_choose(const hot_context *context);
-
-#endif

@@ -1,12 +1,9 @@
 /* Contractions with their arrays in the GPU's memory: for the backend on host arrays, the tuner and the benchmarks. */
-#ifndef HOT_CONTRACT_CUDA_H
-#define HOT_CONTRACT_CUDA_H
+#pragma once
 
 #include "contract/contract_tuning.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Launches a finished plan whose arrays are on the device. choice: NULL takes the plan's table or the built-in rule. */
 hot_status hot_contract_launch(hot_context *context, const hot_contract_plan *plan, const hot_contract_choice *choice,
@@ -50,7 +47,4 @@ enum { HOT_DIRECT_SIZE = 8 };
 hot_status hot_bulk_direct_f64(hot_context *context, const hot_bulk_args *args, int units, void *stream);
 hot_status hot_bulk_direct_f32(hot_context *context, const hot_bulk_args *args, int units, void *stream);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

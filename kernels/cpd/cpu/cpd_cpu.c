@@ -1,5 +1,4 @@
 /* Alternating least squares on the CPU. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

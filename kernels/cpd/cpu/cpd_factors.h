@@ -1,15 +1,12 @@
 /* Operations on factor matrices, in double: Gram matrices, least squares by them, normalisation, starts. Arrays are
  * rank x rank, or n x rank with the rows fastest. */
-#ifndef HOT_CPD_FACTORS_H
-#define HOT_CPD_FACTORS_H
+#pragma once
 
 #include <stddef.h>
 
 #include "cpd/cpd_args.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* gram = f^T f. */
 void hot_cpd_gram(size_t n, size_t rank, const double *f, double *gram, int threads);
@@ -47,8 +44,4 @@ void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *sp
 double hot_cpd_uniform(uint64_t *random);
 double hot_cpd_normal(uint64_t *random);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+HOT_C_END

@@ -1,7 +1,6 @@
 /* Products of the tensor with factors on the CPU, in the tensor's precision: by BLAS where the build has it, else by
  * the register tiles of kernels/contract. Every product is divided into the same pieces for any number of threads. */
-#ifndef HOT_CPD_PRODUCTS_H
-#define HOT_CPD_PRODUCTS_H
+#pragma once
 
 #include "contract/cpu/contract_variant.h"
 #include "cpd/cpd_args.h"
@@ -35,5 +34,3 @@ hot_status hot_cpd_unfold_twice(hot_context *context, hot_cpd_tensor *tensor, in
 double hot_cpd_square(const hot_cpd_tensor *tensor, int *finite);
 /* ||x - sum lambda a b c||^2, from x itself. per_k: n[2] values of scratch. */
 double hot_cpd_residual(const hot_cpd_tensor *tensor, const double *lambda, const void *const factor[3], double *per_k);
-
-#endif

@@ -1,7 +1,6 @@
 /* Kernels of alternating least squares, all but the products with the tensor: norms, Gram matrices, updates, the fit.
  * They compute in double; products with the tensor, and the factors that these read, are in T. */
-#ifndef HOT_CPD_ALS_KERNELS_CUH
-#define HOT_CPD_ALS_KERNELS_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -338,5 +337,3 @@ template <typename T> __global__ void sum_kernel(const T *from, size_t n, size_t
 }
 
 } // namespace
-
-#endif

@@ -1,15 +1,12 @@
 /* A decomposition with all data on the GPU: for the backends on arrays of the host and of the GPU, kept tensors and
  * benchmarks. */
-#ifndef HOT_CPD_DEVICE_H
-#define HOT_CPD_DEVICE_H
+#pragma once
 
 #include "common/cublas.h"
 #include "cpd_pass.h"
 #include "cpd/cpd_args.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* State that several devices (below) of one tensor may share; owned by the caller. Members may be NULL. */
 typedef struct hot_cpd_shared {
@@ -79,7 +76,4 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *dev
 hot_status hot_cpd_fits_kernels(hot_context *context, const size_t n[3], size_t rank);
 hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **device);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

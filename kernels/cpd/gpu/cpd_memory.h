@@ -1,8 +1,7 @@
 /* Memory and launches on the GPU for products and decompositions: what is made for one call is got as every call's is
  * (common/device_memory.h: with arrays in device memory in the order of the caller's stream), what a kept tensor has
  * from the driver. */
-#ifndef HOT_CPD_MEMORY_H
-#define HOT_CPD_MEMORY_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -32,5 +31,3 @@ static inline hot_status hot_cpd_launched(hot_context *context, const char *what
 {
     return hot_cuda_status(context, cudaGetLastError(), what);
 }
-
-#endif

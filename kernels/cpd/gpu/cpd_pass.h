@@ -3,14 +3,11 @@
  * of every value within 2^-29 of the largest, or (split) 22 bits by three products. Sums are made in float.
  *
  * A pass contracts one mode of the tensor, which goes through shared memory once. */
-#ifndef HOT_CPD_PASS_H
-#define HOT_CPD_PASS_H
+#pragma once
 
 #include "packed_tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_cpd_pass hot_cpd_pass;
 
@@ -42,7 +39,4 @@ struct hot_cpd_update_args;
 hot_status hot_cpd_pass_update_args(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
                                     struct hot_cpd_update_args *args);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,13 +1,10 @@
 /* Products and decompositions of arrays in device memory (hotfiber/device.h): where the arrays must lie, and what the
  * backend on host arrays does on the host: reading a start, ordering the terms, the report. */
-#ifndef HOT_CPD_QUEUE_H
-#define HOT_CPD_QUEUE_H
+#pragma once
 
 #include "cpd_device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Whether a call's arrays are where the context says, in either state; and whether a decomposition may wait, if it
  * must. */
@@ -33,7 +30,4 @@ hot_status hot_cpd_queue_given(hot_context *context, const hot_cpd_args *args, h
 hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, hot_cpd_device *device, const void *x,
                                 const int *exponent, double *const first[3]);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,8 +1,7 @@
 /* Programmatic dependent launch (CUDA programming guide): a kernel may start while the previous one in the stream still
  * runs. Every kernel here waits for the previous one and then lets the next one start. So after the wait all earlier
  * kernels have ended; before it, all but the last. */
-#ifndef HOT_CPD_DEPENDENT_LAUNCH_CUH
-#define HOT_CPD_DEPENDENT_LAUNCH_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -39,5 +38,3 @@ inline cudaError_t launch_dependent(const void *kernel, dim3 blocks, unsigned th
 }
 
 } // namespace
-
-#endif

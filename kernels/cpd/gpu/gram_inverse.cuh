@@ -1,6 +1,5 @@
 /* The inverse of the least-squares problem's matrix, the Hadamard product of two Gram matrices, by one block. */
-#ifndef HOT_CPD_GRAM_INVERSE_CUH
-#define HOT_CPD_GRAM_INVERSE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -195,5 +194,3 @@ __global__ void __launch_bounds__(1024) invert_any(int rank, const double *one, 
 }
 
 } // namespace
-
-#endif

@@ -1,6 +1,5 @@
 /* The common scale of numbers that are rounded to halves. */
-#ifndef HOT_CPD_HALF_SCALE_CUH
-#define HOT_CPD_HALF_SCALE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -22,5 +21,3 @@ __device__ __forceinline__ float scale_inverse(float power)
 }
 
 } // namespace
-
-#endif

@@ -1,14 +1,11 @@
 /* A tensor of floats on the device, prepared for the tensor-core kernels (cpd_pass.h): as halves with a common scale,
  * with aligned rows, or in the order of the tensor cores' operands. */
-#ifndef HOT_CPD_PACKED_TENSOR_H
-#define HOT_CPD_PACKED_TENSOR_H
+#pragma once
 
 #include <cuda_fp16.h>
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Its use: one product; many products; the sweeps of a decomposition. */
 typedef enum hot_cpd_use { CPD_ONE_PRODUCT, CPD_PRODUCTS, CPD_SWEEPS } hot_cpd_use;
@@ -46,7 +43,4 @@ hot_status hot_cpd_packed_tensor_align(hot_context *context, hot_cpd_packed_tens
 /* Makes fragments[mode] from the halves. It is left NULL, and the status HOT_OK, where memory is short. */
 hot_status hot_cpd_packed_tensor_fragments(hot_context *context, hot_cpd_packed_tensor *packed, int mode, void *stream);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* Kernels that add up what a pass over the tensor has left (pass_args.h). */
-#ifndef HOT_CPD_PASS_SUMS_CUH
-#define HOT_CPD_PASS_SUMS_CUH
+#pragma once
 
 #include "dependent_launch.cuh"
 #include "cpd/hopper/packed_columns.cuh"
@@ -152,5 +151,3 @@ __global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int
 }
 
 } // namespace
-
-#endif

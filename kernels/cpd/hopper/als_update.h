@@ -1,7 +1,6 @@
 /* The least-squares update of one factor in one launch, for small ranks (Hopper): a cluster of blocks shares the rows.
  */
-#ifndef HOT_CPD_ALS_UPDATE_H
-#define HOT_CPD_ALS_UPDATE_H
+#pragma once
 
 #include <cuda_fp16.h>
 
@@ -58,5 +57,4 @@ const void *hot_cpd_update_kernel(size_t n, size_t rank, int split, int *bytes);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* One product with a tensor of floats that fits in the second-level cache (cpd_pass.h). Latency then matters more than
  * bandwidth: a warp loads 32 rows of one v straight into registers, without staging in shared memory. */
-#ifndef HOT_CPD_CACHED_PRODUCT_H
-#define HOT_CPD_CACHED_PRODUCT_H
+#pragma once
 
 #include <cuda_fp16.h>
 
@@ -31,5 +30,4 @@ const void *hot_cpd_cached_sum_kernel(int columns);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

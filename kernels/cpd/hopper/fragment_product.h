@@ -2,8 +2,7 @@
  * stored once more in the order of the tensor cores' operand fragments: for each row of the result, each 16 rows of the
  * weighted mode and each 16 of the contracted mode, 16 bytes per lane. A block then finds all that belongs to one row
  * of the result, so that one launch computes the product and no sums are left to add. */
-#ifndef HOT_CPD_FRAGMENT_PRODUCT_H
-#define HOT_CPD_FRAGMENT_PRODUCT_H
+#pragma once
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -63,5 +62,4 @@ const void *hot_cpd_fragment_kernel(int columns, int *threads);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Instructions of one warp: loads, and tensor-core products (mma) of 16 x 16 with 16 x 8 halves. */
-#ifndef HOT_CPD_MMA_CUH
-#define HOT_CPD_MMA_CUH
+#pragma once
 
 #include <cuda_fp16.h>
 
@@ -57,5 +56,3 @@ __device__ __forceinline__ void multiply(float (&d)[4], const uint4 &a, unsigned
 }
 
 } // namespace
-
-#endif

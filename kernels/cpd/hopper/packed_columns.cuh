@@ -1,6 +1,5 @@
 /* Partial sums that passes keep, as halves or floats, read eight neighbouring columns at a time. */
-#ifndef HOT_CPD_PACKED_COLUMNS_CUH
-#define HOT_CPD_PACKED_COLUMNS_CUH
+#pragma once
 
 #include <cuda_fp16.h>
 
@@ -38,5 +37,3 @@ template <typename T> __device__ __forceinline__ void load_packed(const T *from,
 }
 
 } // namespace
-
-#endif

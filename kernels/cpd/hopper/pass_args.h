@@ -1,6 +1,5 @@
 /* The arguments of a pass over the tensor (cpd_pass.h), and the kernels that do it: pass_*_sm90a.cu. */
-#ifndef HOT_CPD_PASS_ARGS_H
-#define HOT_CPD_PASS_ARGS_H
+#pragma once
 
 #include <cuda.h>
 #include <cuda_fp16.h>
@@ -64,5 +63,4 @@ const void *hot_cpd_product_kernel(int columns, int contiguous);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -2,8 +2,7 @@
  * d and sum are a thread's part of the result of a warpgroup product of 64 x N: two rows, and of every eight columns
  * the two from 2 (lane % 4) on. (pass_product_sm90a.cu does not use these functions: the compiler would generate other
  * code.) */
-#ifndef HOT_CPD_PASS_SUMS_SM90A_CUH
-#define HOT_CPD_PASS_SUMS_SM90A_CUH
+#pragma once
 
 #include "wgmma.cuh"
 
@@ -40,5 +39,3 @@ __device__ __forceinline__ void add_groups(int barrier, int group, int thread, f
 }
 
 } // namespace
-
-#endif

@@ -1,6 +1,5 @@
 /* Hopper's tensor-core products of a warpgroup (wgmma): left operand in registers or in shared memory. */
-#ifndef HOT_CPD_WGMMA_CUH
-#define HOT_CPD_WGMMA_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -82,5 +81,3 @@ __device__ __forceinline__ uint64_t operand(unsigned address)
 }
 
 } // namespace
-
-#endif

@@ -1,7 +1,6 @@
 /* A call of the denoise family on a GPU: what it holds, and copies between the caller's memory, which may be pageable,
  * and the device, through a ring of pinned pieces. */
-#ifndef HOT_DENOISE_COPIES_CUH
-#define HOT_DENOISE_COPIES_CUH
+#pragma once
 
 #include <string.h>
 
@@ -148,5 +147,3 @@ hot_status download(gpu *g, void *to, const void *from, size_t bytes)
 }
 
 } // namespace
-
-#endif

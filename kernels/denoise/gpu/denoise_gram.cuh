@@ -1,8 +1,7 @@
 /* Gram matrices of windows on the tensor cores for double precision, which are as fast as single precision without
  * them. A warp makes tiles of 32 x 32; complex samples are twice as many real columns, and their products are put
  * together at the end. */
-#ifndef HOT_DENOISE_GRAM_CUH
-#define HOT_DENOISE_GRAM_CUH
+#pragma once
 
 #include "denoise_plan.cuh"
 #include "heev/gpu/heev_mma.cuh"
@@ -146,5 +145,3 @@ __global__ void denoise_gram(const __grid_constant__ denoise_plan plan, const in
                                           c[t][u]);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The data of the denoise family's kernels: a slab of the volume on the device, and a batch of its windows. */
-#ifndef HOT_DENOISE_PLAN_CUH
-#define HOT_DENOISE_PLAN_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ __device__ __forceinline__ void denoise_store(float2 *to, number<true> from)
 }
 __device__ __forceinline__ number<false> denoise_load(float from) { return {(double)from}; }
 __device__ __forceinline__ number<true> denoise_load(float2 from) { return {(double)from.x, (double)from.y}; }
-
-#endif

@@ -1,7 +1,6 @@
 /* From bases to denoised signals: a window's samples times its basis, the sums over the windows of each voxel, and
  * their means. */
-#ifndef HOT_DENOISE_PROJECT_CUH
-#define HOT_DENOISE_PROJECT_CUH
+#pragma once
 
 #include "denoise_plan.cuh"
 
@@ -238,5 +237,3 @@ __global__ void hot_denoise_finish(const __grid_constant__ denoise_plan plan, in
         noise[out] = summed && plan.variances[out] > 0 ? sqrtf(plan.variance[out] / plan.variances[out])
                                                        : inside ? NAN : 0;
 }
-
-#endif

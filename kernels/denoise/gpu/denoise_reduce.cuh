@@ -2,8 +2,7 @@
  * A(r + S a, c + S b) for a, b < T, of the whole matrix: of other threads it needs elements of vectors only. As the
  * matrix shrinks from below, so do the loops over a and b. Reflectors, tau, d and e are as of LAPACK's zhetd2 with
  * UPLO = 'U'. Why this is not the reduction of the family heev: heev_reduce_common.cuh. */
-#ifndef HOT_DENOISE_REDUCE_CUH
-#define HOT_DENOISE_REDUCE_CUH
+#pragma once
 
 #include "common/warp.cuh"
 #include "denoise_plan.cuh"
@@ -143,5 +142,3 @@ __global__ void __launch_bounds__(S * S, S == 8 && T == 8 ? 6 : 1)
     if (threadIdx.x == 0)
         e[0] = 0;
 }
-
-#endif

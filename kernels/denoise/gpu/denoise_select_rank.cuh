@@ -1,8 +1,7 @@
 /* The rank of a window's signal: how many of its eigenvalues are not noise (denoise_rule.h). The largest ones come by
  * bisection with Sturm counts until the rest passes for noise, 16 lanes per window and as many eigenvalues at a time
  * (the first time one of them is the smallest). */
-#ifndef HOT_DENOISE_SELECT_RANK_CUH
-#define HOT_DENOISE_SELECT_RANK_CUH
+#pragma once
 
 #include <math.h>
 
@@ -171,5 +170,3 @@ __global__ void __launch_bounds__(DENOISE_RANK_THREADS)
     for (int at = threadIdx.x; at < signal * n; at += blockDim.x)
         denoise_store(denoise_basis<E>(plan, w, signal, at / n, at % n), from[(size_t)(n - 1 - at / n) * n + at % n]);
 }
-
-#endif

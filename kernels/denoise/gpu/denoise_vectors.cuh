@@ -1,8 +1,7 @@
 /* The signal's eigenvectors of a window: of the tridiagonal matrix by twisted factorisations (Fernando 1997), and
  * through the reflectors. 16 at a time, a block per window; the first warp makes them, a lane from each end of each.
  * Why this is not the code of the family heev: heev_twisted in heev_tridiagonal.cuh. */
-#ifndef HOT_DENOISE_VECTORS_CUH
-#define HOT_DENOISE_VECTORS_CUH
+#pragma once
 
 #include "denoise_reduce.cuh"
 
@@ -182,5 +181,3 @@ __global__ void __launch_bounds__(DENOISE_VECTORS * G) denoise_vectors(const __g
     if (!denoise_orthogonalise<C>(plan, w, signal, denoise_vectors_memory) && threadIdx.x == 0)
         plan.list[1 + atomicAdd(plan.list, 1)] = w;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* One thread's memory for one block of tensors (CPU). */
-#ifndef HOT_SCRATCH_H
-#define HOT_SCRATCH_H
+#pragma once
 
 #include "directions/grid.h"
 #include "directions/directions_args.h"
@@ -33,5 +32,3 @@ struct hot_directions_work {
     hot_maximum maximum[HOT_BLOCK_QUEUE];
     int next[HOT_BLOCK_QUEUE];
 };
-
-#endif

@@ -6,8 +6,7 @@
  *   cluster  thread = a tensor (cluster.h)
  *
  * A block takes TENSORS tensors; what it keeps of them is in shared memory (deduplicate_memory). */
-#ifndef HOT_DIRECTIONS_DEDUPLICATE_CUH
-#define HOT_DIRECTIONS_DEDUPLICATE_CUH
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -338,5 +337,3 @@ __global__ void __launch_bounds__(32 * WARPS, RESIDENT)
 }
 
 } // namespace
-
-#endif

@@ -9,8 +9,7 @@
  *   COLUMNS   number of lists of candidates, one per thread
  *   LISTED    capacity of a list of candidates
  *   ZERO      values of the scaled form up to here are rounding */
-#ifndef HOT_DIRECTIONS_SCAN_CUH
-#define HOT_DIRECTIONS_SCAN_CUH
+#pragma once
 
 #include "directions/grid.h"
 #include "step.cuh"
@@ -247,5 +246,3 @@ template <int ORDER> static void scan_table_make(scan_table<ORDER> *table)
             table->weight[i][j] = (float)power;
         }
 }
-
-#endif

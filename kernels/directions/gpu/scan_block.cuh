@@ -7,8 +7,7 @@
  *
  * Shared memory, [..][BLOCK] with a column per tensor: the scaled form, the candidates' grid values with their points
  * in the low bits (words), and for those that are refined their place and value. */
-#ifndef HOT_DIRECTIONS_SCAN_BLOCK_CUH
-#define HOT_DIRECTIONS_SCAN_BLOCK_CUH
+#pragma once
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -341,5 +340,3 @@ template <int ORDER> cudaError_t directions_launch(const directions_call &call, 
 }
 
 } // namespace
-
-#endif

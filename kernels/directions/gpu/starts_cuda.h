@@ -1,13 +1,10 @@
 /* Directions by many starts with everything already on the GPU: for the backend on host arrays and for benchmarks. */
-#ifndef HOT_DIRECTIONS_STARTS_CUDA_H
-#define HOT_DIRECTIONS_STARTS_CUDA_H
+#pragma once
 
 #include "directions/directions_starts.h"
 #include "sshopm/gpu/sshopm_cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The data of a job's launches on a GPU. */
 typedef struct hot_starts_tables {
@@ -25,7 +22,4 @@ void hot_starts_tables_destroy(hot_context *context, hot_starts_tables *tables);
 hot_status hot_starts_launch(hot_context *context, const hot_starts_job *job, const hot_directions_args *there,
                              const hot_starts_tables *tables, float *x, int32_t *iterations, void *stream);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

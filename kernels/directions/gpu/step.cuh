@@ -1,6 +1,5 @@
 /* The arithmetic of directions/step.h on the GPU, one form per thread: directions_form<ORDER>::newton and so on. */
-#ifndef HOT_DIRECTIONS_STEP_CUH
-#define HOT_DIRECTIONS_STEP_CUH
+#pragma once
 
 #include "common/approximate.cuh"
 #include "common/portable.h"
@@ -42,5 +41,3 @@ template <int ORDER> struct directions_form {
 #undef HOT_SELECT_MASK
 #undef HOT_INVERSE
 #undef HOT_SQRT
-
-#endif

@@ -1,6 +1,5 @@
 /* Small matrices, one in each lane of a vector (heev_lanes.h): one table of functions per instruction set. */
-#ifndef HOT_HEEV_LANES_TABLE_H
-#define HOT_HEEV_LANES_TABLE_H
+#pragma once
 
 #include "heev/heev.h"
 
@@ -22,5 +21,3 @@ extern const hot_heev_lanes hot_heev_lanes_baseline, hot_heev_lanes_avx2, hot_he
 
 /* Vectors of memory that a group of matrices takes. */
 static inline size_t hot_heev_lanes_vectors(size_t n, size_t parts) { return 2 * n * n * parts + 9 * n; }
-
-#endif

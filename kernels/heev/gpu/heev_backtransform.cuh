@@ -1,7 +1,6 @@
 /* From the tridiagonal matrix's eigenvectors to the matrix's: V = Q Z with Q = H_(n-1) ... H_1, 16 reflections at a
  * time as 1 - Y T Y^H (Schreiber, Van Loan 1989). All in products on the tensor cores. */
-#ifndef HOT_HEEV_BACKTRANSFORM_CUH
-#define HOT_HEEV_BACKTRANSFORM_CUH
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -263,5 +262,3 @@ template <bool C, int TILES, int WARPS, bool STAGED> static constexpr size_t hee
     return (WARPS > 1 ? (WARPS + 1) * 2 * (C ? 2 : 1) * 4 * 32 * sizeof(double) : 0) +
            (STAGED ? WARPS * TILES * heev_slot<C>::NUMBERS * sizeof(number<C>) : 0);
 }
-
-#endif

@@ -8,8 +8,7 @@
  * much, and each needs only its two groups' part of every vector. A block sends its part of A x to the K blocks that
  * share the group: all of them add up the same numbers in the same order. With 256 and 128 rows left a matrix goes to
  * fewer blocks, and more matrices are worked on at a time. */
-#ifndef HOT_HEEV_CLUSTER_CUH
-#define HOT_HEEV_CLUSTER_CUH
+#pragma once
 
 #include "heev_reduce_common.cuh"
 #include "heev_cluster_part.cuh"
@@ -400,5 +399,3 @@ __global__ void __launch_bounds__(HEEV_CLUSTER_THREADS, 1)
     heev_cluster_reduce<C, K, false>(plan, matrices, size, tail, matrix, rank, group[0], group[1]);
 #endif
 }
-
-#endif

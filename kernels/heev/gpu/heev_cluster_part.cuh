@@ -1,6 +1,5 @@
 /* A cluster block's part of a matrix that is reduced, and the pass over it. */
-#ifndef HOT_HEEV_CLUSTER_PART_CUH
-#define HOT_HEEV_CLUSTER_PART_CUH
+#pragma once
 
 #include "heev_fragment.cuh"
 
@@ -298,5 +297,3 @@ template <bool C, int K, bool RECTANGLE> struct heev_cluster_part {
         return sum;
     }
 };
-
-#endif

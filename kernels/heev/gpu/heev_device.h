@@ -1,12 +1,9 @@
 /* Eigenproblems on the GPU's own memory, for the CUDA backends of other families. */
-#ifndef HOT_HEEV_DEVICE_H
-#define HOT_HEEV_DEVICE_H
+#pragma once
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Matrices of size n (1 to HOT_HEEV_DEVICE_MAX), of which the `kept` <= n largest eigenvalues are wanted, and vectors
  * or not; upper: the triangle that is read. */
@@ -35,7 +32,4 @@ hot_status hot_heev_device_run(hot_context *context, const hot_heev_device *devi
 
 void hot_heev_device_destroy(hot_context *context, hot_heev_device **device);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -1,6 +1,5 @@
 /* Which kernels solve matrices, or reduce and transform back, by their size. */
-#ifndef HOT_HEEV_DISPATCH_CUH
-#define HOT_HEEV_DISPATCH_CUH
+#pragma once
 
 #include "heev_backtransform.cuh"
 #include "heev_cluster.cuh"
@@ -199,5 +198,3 @@ static hot_status launch_backtransform(hot_context *context, const heev_plan *pl
            : plan->n <= 512 ? launch_backtransform_of<C, 8, 8, true>(context, plan, values, vectors, flags, stream)
                             : launch_backtransform_of<C, 8, 16, false>(context, plan, values, vectors, flags, stream);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Tiles of 16 x 8 elements over a warp, updated on the tensor cores and multiplied with a column. */
-#ifndef HOT_HEEV_FRAGMENT_CUH
-#define HOT_HEEV_FRAGMENT_CUH
+#pragma once
 
 #include "heev_number.cuh"
 
@@ -124,5 +123,3 @@ template <bool C> __device__ __forceinline__ void heev_flush_columns(number<C> *
     if (lane % 8 < 4 && (C || !odd))
         (&to[2 * (lane % 4) + second].re)[C ? odd : 0] = part;
 }
-
-#endif

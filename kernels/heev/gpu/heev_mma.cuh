@@ -1,6 +1,5 @@
 /* Products of small double tiles on the tensor cores. */
-#ifndef HOT_HEEV_MMA_CUH
-#define HOT_HEEV_MMA_CUH
+#pragma once
 
 #include "heev_number.cuh"
 
@@ -46,5 +45,3 @@ __device__ __forceinline__ void heev_product(double c[C ? 2 : 1][4], const doubl
         heev_product(c[1], a[0], sign * b0.im(), sign * b1.im());
     }
 }
-
-#endif

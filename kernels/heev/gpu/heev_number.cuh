@@ -1,6 +1,5 @@
 /* Real and complex numbers by one name in the kernels of the heev family. */
-#ifndef HOT_HEEV_NUMBER_CUH
-#define HOT_HEEV_NUMBER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <math.h>
@@ -90,5 +89,3 @@ template <bool C, int ACROSS, int ROWS> __device__ __forceinline__ number<C> hee
         value[0] = plus(value[0], shuffled(value[0], offset));
     return value[0];
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The lower half is kept with zeros above it and half of the diagonal on it, so that an element is an element wherever
  * it lies. */
-#ifndef HOT_HEEV_PANEL_CUH
-#define HOT_HEEV_PANEL_CUH
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -340,5 +339,3 @@ __global__ void __launch_bounds__(32 * HEEV_PANEL_WARPS, 2)
     __syncthreads();
     heev_update<C>(a, w, ld, tail, first, pairs, plan.panel, rows);
 }
-
-#endif

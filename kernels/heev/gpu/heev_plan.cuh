@@ -1,8 +1,7 @@
 /* The data of the heev family's kernels: `count` matrices of size n on the device. Everything is of the matrices scaled
  * by 2^-exponent, with rows and columns counted from the end. Triangles: row j holds A(k, j), k = 0 ... j, a column of
  * the upper triangle. */
-#ifndef HOT_HEEV_PLAN_CUH
-#define HOT_HEEV_PLAN_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ __device__ __forceinline__ int which_z(const heev_plan &plan, int matrix)
     return plan.state[matrix] == HEEV_BY_QL || __longlong_as_double((long long)plan.apart[matrix]) > HEEV_ONE_STEP ? 0
                                                                                                                    : 1;
 }
-
-#endif

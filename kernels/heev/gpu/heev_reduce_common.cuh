@@ -5,8 +5,7 @@
  * loops shrink with the matrix in steps of the thread grid, A u comes after u and not before (here A x, for one barrier
  * less), and packed reflectors replace the matrix. All of that changes roundings. The two have only the formula of the
  * reflection in common, and there it has no case for vanishing columns. */
-#ifndef HOT_HEEV_REDUCE_COMMON_CUH
-#define HOT_HEEV_REDUCE_COMMON_CUH
+#pragma once
 
 #include "common/warp.cuh"
 #include "heev_number.cuh"
@@ -96,5 +95,3 @@ template <bool C> __device__ void heev_pad(const heev_plan &plan, number<C> *ref
             tau[c] = number<C>::make(0, 0);
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * COLUMNS elements, DOWN and ACROSS apart. Both halves of the matrix are held, so that a row of A x is the sum of one
  * row of threads. Every warp computes everything but the products with the matrix redundantly: between two reflectors
  * the block synchronises only twice. */
-#ifndef HOT_HEEV_SMALL_CUH
-#define HOT_HEEV_SMALL_CUH
+#pragma once
 
 #include "heev_reduce_common.cuh"
 
@@ -147,5 +146,3 @@ __global__ void __launch_bounds__(DOWN *ACROSS)
     if (plan.vectors)
         heev_pad(plan, rows, tau);
 }
-
-#endif

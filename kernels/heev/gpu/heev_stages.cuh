@@ -1,7 +1,6 @@
 /* The stages that differ between real and complex matrices: each kind has its own file, heev_real.cu and
  * heev_complex.cu, which compile in parallel. */
-#ifndef HOT_HEEV_STAGES_CUH
-#define HOT_HEEV_STAGES_CUH
+#pragma once
 
 #include "common/cuda_status.h"
 #include "common/shared_memory.cuh"
@@ -27,5 +26,3 @@ hot_status hot_heev_backtransform_real(hot_context *context, const heev_plan *pl
                                        uint8_t *flags, cudaStream_t stream);
 hot_status hot_heev_backtransform_complex(hot_context *context, const heev_plan *plan, void *values, void *vectors,
                                           uint8_t *flags, cudaStream_t stream);
-
-#endif

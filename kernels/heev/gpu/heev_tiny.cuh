@@ -6,8 +6,7 @@
  * triangles of them. All loops over rows and columns are unrolled, so that every index of a register is a constant.
  * Scalars are computed by each of the threads; d and e, whose indices are not constants, are copies of each thread in
  * shared memory, so that nobody waits for anybody. */
-#ifndef HOT_HEEV_TINY_CUH
-#define HOT_HEEV_TINY_CUH
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -413,5 +412,3 @@ __global__ void __launch_bounds__(HEEV_TINY_BLOCK) heev_tiny(const heev_tiny_job
     if (group < job.count)
         self.template store<VECTORS>(job, matrix, finite && solved);
 }
-
-#endif

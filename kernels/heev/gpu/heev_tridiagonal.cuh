@@ -1,7 +1,6 @@
 /* Eigenpairs of the tridiagonal matrices: values by multisection, vectors by twisted factorisations, a thread each;
  * where eigenvalues are too close for that, implicit QL. */
-#ifndef HOT_HEEV_TRIDIAGONAL_CUH
-#define HOT_HEEV_TRIDIAGONAL_CUH
+#pragma once
 
 #include "common/warp.cuh"
 #include "heev_plan.cuh"
@@ -240,5 +239,3 @@ static __global__ void heev_ql(const __grid_constant__ heev_plan plan)
     for (int at = threadIdx.x; at < n * n; at += blockDim.x)
         out[(size_t)(at / n) * plan.ld + at % n] = z[(size_t)order[at % n] * n + at / n];
 }
-
-#endif

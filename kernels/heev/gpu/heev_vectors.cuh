@@ -1,8 +1,7 @@
 /* The tridiagonal matrix's eigenvectors Z made orthogonal to the last place by one or two steps of Newton and Schulz,
  * Z <- Z (3 - Z^T Z) / 2 (Higham, Functions of Matrices, section 8.3), on the tensor cores. A block makes a tile of
  * 64 x 64 of Z^T Z (heev_gram) or of the product (heev_newton_schulz). */
-#ifndef HOT_HEEV_VECTORS_CUH
-#define HOT_HEEV_VECTORS_CUH
+#pragma once
 
 #include "common/warp.cuh"
 #include "heev_plan.cuh"
@@ -152,5 +151,3 @@ static __global__ void __launch_bounds__(HEEV_TILE_THREADS, 3)
         out[k] = 1.5 * z[k] - 0.5 * value;
     });
 }
-
-#endif

@@ -16,9 +16,7 @@
 
 #include <hotfiber/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* ---- The rule of all pointers --------------------------------------------------------------------------------- A
  * pointer that must not be NULL and is NULL makes a function fail with HOT_ERROR_ARGUMENT, and hot_context_parameter
@@ -166,7 +164,5 @@ HOT_API hot_status hot_context_check(hot_context *context, const char *doing);
  * than a few milliseconds check it. */
 HOT_API int hot_context_cancelled(const hot_context *context);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

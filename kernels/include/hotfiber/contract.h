@@ -7,9 +7,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_CONTRACT_AXES = 8 }; /* largest number of axes of an operand, without the batch */
 
@@ -185,7 +183,5 @@ HOT_API hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *
 /* Returns the table as text, to be freed with hot_context_free; NULL if memory is short. */
 HOT_API char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -8,9 +8,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef enum hot_cpd_start {
     HOT_CPD_RANDOM = 0, /* standard normal (with non_negative: uniform), with the context's seed */
@@ -138,7 +136,5 @@ HOT_API hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkr
 /* No other thread may be using the tensor; the context that made it must be there. */
 HOT_API void hot_mttkrp_tensor_destroy(hot_mttkrp_tensor **tensor);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -5,9 +5,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Upper limit of min(volumes, voxels of a window), the size of the matrices to diagonalise. */
 enum { HOT_DENOISE_MAX = 1024 };
@@ -70,7 +68,5 @@ HOT_API hot_status hot_denoise_f32(hot_context *context, const hot_denoise_optio
 HOT_API void hot_denoise_window(const hot_denoise_options *options, const size_t size[3], size_t volumes,
                                 size_t window[3], size_t step[3]);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -14,9 +14,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Where the arrays of a context's calls lie. */
 typedef enum hot_memory {
@@ -64,7 +62,5 @@ HOT_API hot_memory hot_context_memory(const hot_context *context, void **stream)
  * HOT_ERROR_DEVICE with CUDA's message. Threads: as any call with this context. */
 HOT_API hot_status hot_context_wait(hot_context *context);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

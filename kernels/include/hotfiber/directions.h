@@ -5,9 +5,7 @@
 #include <hotfiber/context.h>
 #include <hotfiber/sshopm.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_directions_options {
     size_t size;        /* sizeof(hot_directions_options) */
@@ -52,7 +50,5 @@ HOT_API hot_status hot_directions_f32(hot_context *context, const hot_directions
                                       size_t count, const float *tensors, size_t stride, const uint8_t *mask,
                                       float *directions, uint8_t *found);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

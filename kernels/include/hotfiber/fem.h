@@ -5,9 +5,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_FEM_POINTS = 16 }; /* largest number of basis functions, and of quadrature points, along an axis */
 
@@ -50,7 +48,5 @@ HOT_API hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size
  * Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, double *basis, double *weights);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

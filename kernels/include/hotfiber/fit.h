@@ -4,9 +4,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Multiplies a matrix with many vectors: output[i] = matrix input[i]. Sums are in double precision.
  *
@@ -49,7 +47,5 @@ HOT_API hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_
                                         size_t count, const float *input, const float *weight, float *coefficients,
                                         size_t output_stride, uint8_t *flags);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

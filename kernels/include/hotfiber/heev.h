@@ -4,9 +4,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_HEEV_MAX = 4096 }; /* the largest n */
 
@@ -59,7 +57,5 @@ HOT_API hot_status hot_syev_f64(hot_context *context, const hot_heev_options *op
 HOT_API hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                                 const float *matrices, float *values, float *vectors, uint8_t *flags);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

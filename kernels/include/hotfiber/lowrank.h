@@ -5,9 +5,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef struct hot_lowrank_options {
     size_t size;          /* sizeof(hot_lowrank_options) */
@@ -50,7 +48,5 @@ HOT_API hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_optio
                                    const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                                    uint8_t *found, float *residual);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

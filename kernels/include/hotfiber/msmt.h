@@ -4,9 +4,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The values that must not be negative. */
 typedef enum hot_constraint {
@@ -51,7 +49,5 @@ HOT_API hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *pr
                                 const float *signals, size_t signal_stride, const uint8_t *mask, float *tensors,
                                 size_t tensor_stride, float *amounts, float *residual, uint8_t *flags);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

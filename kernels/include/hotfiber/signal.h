@@ -7,9 +7,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The acquisition, and the response of a single fibre. */
 typedef struct hot_signal_scheme {
@@ -166,7 +164,5 @@ HOT_API hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_
                                          const float *sigma, const float *s0, const uint8_t *mask,
                                          const hot_signal_result *result);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -5,9 +5,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef enum hot_shift {
     HOT_SHIFT_ADAPTIVE = 0, /* per step, just large enough that A x^m increases: from the smallest eigenvalue of the
@@ -95,7 +93,5 @@ HOT_API void hot_starts_random(uint64_t seed, int dim, size_t count, double *sta
 /* Writes unit starting vectors (count x 3) evenly spread over the half sphere z >= 0: a spherical Fibonacci lattice. */
 HOT_API void hot_starts_even(size_t count, double *starts);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

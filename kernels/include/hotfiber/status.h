@@ -1,10 +1,17 @@
-/* The status that functions return, and the macro HOT_API, which exports a symbol from the shared library. */
+/* The status that functions return, and the macros HOT_API, which exports a symbol from the shared library, and
+ * HOT_C_BEGIN and HOT_C_END, between which C++ finds functions of C. */
 #ifndef HOTFIBER_STATUS_H
 #define HOTFIBER_STATUS_H
 
 #ifdef __cplusplus
-extern "C" {
+#define HOT_C_BEGIN extern "C" {
+#define HOT_C_END }
+#else
+#define HOT_C_BEGIN
+#define HOT_C_END
 #endif
+
+HOT_C_BEGIN
 
 #if defined(__GNUC__)
 #define HOT_API __attribute__((visibility("default")))
@@ -29,7 +36,5 @@ typedef enum hot_status {
 /* A short description of a status, for example "out of memory"; never NULL, in static storage. */
 HOT_API const char *hot_status_text(hot_status status);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

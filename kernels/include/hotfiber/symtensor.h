@@ -7,9 +7,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The largest order and dimension. Functions that return a status return HOT_ERROR_ARGUMENT beyond them. */
 enum { HOT_ORDER_MAX = 16, HOT_DIM_MAX = 16 };
@@ -84,7 +82,5 @@ HOT_API hot_status hot_sh_to_symtensor(hot_context *context, int order, double *
  * tensor_j. */
 HOT_API hot_status hot_symtensor_to_sh(hot_context *context, int order, double *matrix);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -4,9 +4,7 @@
 
 #include <hotfiber/context.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef enum hot_tridiag_range {
     HOT_TRIDIAG_ALL = 0, /* all n eigenvalues */
@@ -72,7 +70,5 @@ HOT_API hot_status hot_tridiag_vectors_f32(hot_context *context, const hot_tridi
                                            size_t count, const float *diagonal, const float *off, size_t stride,
                                            float *values, float *vectors, size_t width, int64_t *found);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

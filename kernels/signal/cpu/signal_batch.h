@@ -1,8 +1,7 @@
 /* The fits for a batch of voxels, many more than a vector has lanes. A lane takes the next fit when its own has ended,
  * so that all lanes are busy although some fits take three steps and some thirty; results do not depend on the lanes.
  * The state of a voxel is stored as scalars and gathered into vectors lane by lane. */
-#ifndef HOT_SIGNAL_BATCH_H
-#define HOT_SIGNAL_BATCH_H
+#pragma once
 
 #include "signal/signal_detail.h"
 #include "signal/signal_voxel.h"
@@ -307,5 +306,3 @@ HOT_FN void signal_fit_batch(const signal_plan *plan, const signal_batch *batch)
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32)
         signal_log_evidence_all(plan, batch, first);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The data of a chunk's kernels, all in device memory. signal_cuda.cu makes it, and starts the fits of
  * signal_fits.cu. */
-#ifndef HOT_SIGNAL_CHUNK_CUH
-#define HOT_SIGNAL_CHUNK_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -65,5 +64,3 @@ cudaError_t signal_launch_scale(const signal_plan *plan, const signal_chunk *chu
 /* Starts the fits of a chunk whose usable voxels are listed. branches: NULL = all on the chunk's stream. */
 cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream,
                           const signal_branches *branches);
-
-#endif

@@ -1,6 +1,5 @@
 /* The CPU backend's table of functions: one variant per instruction set, one line per shape. */
-#ifndef HOT_SSHOPM_CPU_H
-#define HOT_SSHOPM_CPU_H
+#pragma once
 
 #include "common/poll.h"
 #include "sshopm/sshopm_args.h"
@@ -35,5 +34,3 @@ typedef struct hot_sshopm_variant {
 } hot_sshopm_variant;
 
 extern const hot_sshopm_variant hot_sshopm_variant_baseline, hot_sshopm_variant_avx2, hot_sshopm_variant_avx512;
-
-#endif

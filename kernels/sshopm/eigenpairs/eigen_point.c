@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/linear.h"
 #include "symtensor/classes.h"

@@ -1,6 +1,5 @@
 /* One tensor's critical points in double: climbing, Newton's correction, polishing, classification. For eigenpairs.c */
-#ifndef HOT_SSHOPM_EIGEN_POINT_H
-#define HOT_SSHOPM_EIGEN_POINT_H
+#pragma once
 
 #include "common/poll.h"
 #include "sshopm/sshopm_args.h"
@@ -39,5 +38,3 @@ int hot_eigen_newton(const hot_eigen_tensor *tensor, hot_eigen_point *point);
 void hot_eigen_polish(const hot_eigen_tensor *tensor, hot_eigen_point *point);
 /* Classifies the critical point by the eigenvalues of the Hessian on the tangent space. */
 void hot_eigen_classify(const hot_eigen_tensor *tensor, hot_eigen_point *point);
-
-#endif

@@ -1,7 +1,6 @@
 /* A scan of the half sphere for places where critical points may be (dimension 3): what makes a list of eigenpairs
  * complete without hundreds of starts. */
-#ifndef HOT_SSHOPM_EIGEN_SCAN_H
-#define HOT_SSHOPM_EIGEN_SCAN_H
+#pragma once
 
 #include "eigen_point.h"
 
@@ -25,5 +24,3 @@ void hot_eigen_scan_destroy(hot_context *context, hot_eigen_scan *scan);
 enum { HOT_SCAN_HIGH = 1, HOT_SCAN_LOW = 2, HOT_SCAN_FLAT = 4 };
 void hot_eigen_scan_mark(const hot_eigen_scan *scan, const hot_eigen_tensor *tensor, double *values, double *slopes,
                          unsigned char *marks);
-
-#endif

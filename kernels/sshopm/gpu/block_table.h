@@ -1,13 +1,10 @@
 /* The tables of sshopm_blocks.cu, made on the host: the unfolded tensor (sshopm_unfold.h, rows of the Hessian) cut into
  * tiles of pairs of blocks of indices, which is blocked compact symmetric storage in two of the indices. */
-#ifndef HOT_SSHOPM_BLOCK_TABLE_H
-#define HOT_SSHOPM_BLOCK_TABLE_H
+#pragma once
 
 #include "sshopm/sshopm_unfold.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_BLOCK_TILES = 10, HOT_BLOCK_PLACE_BITS = 19 };
 
@@ -36,7 +33,4 @@ size_t hot_sshopm_cut_values(const hot_sshopm_cut *cut);
  * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 hot_status hot_sshopm_cut_fill(hot_context *context, const hot_sshopm_cut *cut, uint32_t *code, uint64_t *prefix);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

@@ -4,8 +4,7 @@
  * All make the first steps together; the starts that have not converged are listed and dealt out once more, so that few
  * warps have them, each of which runs until its slowest start has converged. How long that takes decides: a barrier
  * more for a denser list costs more than it saves. */
-#ifndef HOT_SSHOPM_GNOMONIC_BLOCK_CUH
-#define HOT_SSHOPM_GNOMONIC_BLOCK_CUH
+#pragma once
 
 #include "gnomonic_warp.cuh"
 
@@ -129,5 +128,3 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
                                         steps_of[t], starts % 32 == 0 ? (float *)stage[warp] : NULL);
     }
 }
-
-#endif

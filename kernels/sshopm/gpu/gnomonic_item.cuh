@@ -1,7 +1,6 @@
 /* One start in the gnomonic projection on the GPU (gnomonic_step.cuh), one start per thread: how it enters the
  * projection, and how its result is stored. */
-#ifndef HOT_SSHOPM_GNOMONIC_ITEM_CUH
-#define HOT_SSHOPM_GNOMONIC_ITEM_CUH
+#pragma once
 
 #include <string.h>
 
@@ -258,5 +257,3 @@ static __device__ __forceinline__ void gnomonic_finish(const hot_sshopm_args &ar
     if (lost)
         gnomonic_fallback<ORDER, SHIFTED>(args, constants, tensor, start, factor);
 }
-
-#endif

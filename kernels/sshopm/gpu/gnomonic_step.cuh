@@ -27,8 +27,7 @@
  * for. Comparisons with NaN (a lost start) are all false.
  *
  * Also compiled by the host's C++ compiler, for tests. */
-#ifndef HOT_SSHOPM_GNOMONIC_STEP_CUH
-#define HOT_SSHOPM_GNOMONIC_STEP_CUH
+#pragma once
 
 #include <math.h>
 
@@ -265,6 +264,4 @@ static __device__ __forceinline__ int gnomonic_iterate(const float *c, float2 *a
     *steps += max(count, 2);
     return gnomonic_check<ORDER, SHIFTED>(x, gz, at, limit2, *steps, most, is_first);
 }
-#endif
-
 #endif

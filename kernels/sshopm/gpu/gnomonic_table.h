@@ -1,7 +1,6 @@
 /* The frame of the gnomonic projection, and the matrix that takes a packed tensor to its polynomials
  * (gnomonic_step.cuh). */
-#ifndef HOT_GNOMONIC_TABLE_H
-#define HOT_GNOMONIC_TABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,4 @@ void hot_gnomonic_shift_table(int order, float *sphere, float *points);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -15,8 +15,7 @@
  * The loop over steps is not unrolled. Of an instruction's three operands two can be read from the registers in time,
  * so that u or v should be reused from the instruction before; the compiler arranges that in a short loop (37 cycles a
  * step at order 4, counted in its code, and measured), but not in an unrolled loop (48). */
-#ifndef HOT_SSHOPM_GNOMONIC_WARP_CUH
-#define HOT_SSHOPM_GNOMONIC_WARP_CUH
+#pragma once
 
 #include "gnomonic_item.cuh"
 #include "gnomonic_step.cuh"
@@ -437,5 +436,3 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::REPEAT)
 {
     gnomonic_shares<ORDER, true, false>(args, constants);
 }
-
-#endif

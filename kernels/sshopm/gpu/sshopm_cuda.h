@@ -1,15 +1,12 @@
 /* The CUDA backend's device level: everything already on the GPU. For the host-level backend, for benchmarks, and for
  * kernels that continue with the results. */
-#ifndef HOT_SSHOPM_CUDA_H
-#define HOT_SSHOPM_CUDA_H
+#pragma once
 
 #include "block_table.h"
 #include "common/cuda_status.h"
 #include "sshopm/sshopm_args.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 typedef enum hot_sshopm_algorithm {
     HOT_ALGORITHM_AUTO = 0, /* the fastest that can execute the call */
@@ -54,7 +51,4 @@ hot_status hot_sshopm_blocks_launch(hot_context *context, const hot_sshopm_args 
 hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, const hot_sshopm_tables *tables,
                              hot_sshopm_algorithm algorithm, void *stream);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

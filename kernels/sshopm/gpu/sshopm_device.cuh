@@ -1,6 +1,5 @@
 /* Shared by the CUDA kernels of SS-HOPM: scaling a tensor, storing results, the general shape. */
-#ifndef HOT_SSHOPM_DEVICE_CUH
-#define HOT_SSHOPM_DEVICE_CUH
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -252,5 +251,3 @@ static __device__ __noinline__ T general_evaluate(const hot_sshopm_args &args, c
     T shift = margin - (mean - sqrt((variance > 0 ? variance : 0) * (n - 1))) * (m - 1);
     return shift > 0 ? shift : 0;
 }
-
-#endif

@@ -1,8 +1,6 @@
 /* See forms_table.h. */
 #include "forms_table.h"
 
-#include <string.h>
-
 #include "common/context_internal.h"
 
 /* Values of the matrix beyond which no table of their places is made: 64 MB. */

@@ -1,13 +1,10 @@
 /* The tables of forms_cuda.cu, made on the host: A x^p as a product of a matrix with the monomials of degree p. Its
  * rows are the index classes of order m - p, in tiles; its values are A's times the multiplicity of the monomial. */
-#ifndef HOT_SYMTENSOR_FORMS_TABLE_H
-#define HOT_SYMTENSOR_FORMS_TABLE_H
+#pragma once
 
 #include "symtensor/classes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 enum { HOT_FORMS_COLUMNS = 64 }; /* columns of a part that is in shared memory at a time, at most */
 
@@ -25,7 +22,4 @@ typedef struct hot_forms_table {
 hot_status hot_forms_table_create(hot_context *context, int order, int dim, int times, hot_forms_table *table);
 void hot_forms_table_free(hot_context *context, hot_forms_table *table);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+HOT_C_END

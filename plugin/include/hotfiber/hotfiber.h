@@ -20,9 +20,7 @@
 #include <hotfiber/symtensor.h>
 #include <hotfiber/version.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The orientation of world axes. */
 typedef enum hot_space {
@@ -58,7 +56,5 @@ HOT_API const char *hot_version(void);
 #include <hotfiber/hotfiber_run.h>
 #include <hotfiber/hotfiber_check.h>
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -1,6 +1,5 @@
 /* Files that have as many values as directions would, 3 per fibre, or harmonics, but hold signals. */
-#ifndef HOT_PLUGIN_DIRECTIONS_CHECK_H
-#define HOT_PLUGIN_DIRECTIONS_CHECK_H
+#pragma once
 
 #include "core/image.h"
 
@@ -8,5 +7,3 @@
 hot_status hot_directions_check_tables(hot_context *context, const char *path, const char *what);
 /* HOT_ERROR_FORMAT when a MIF has a gradient for every volume. */
 hot_status hot_directions_check_scheme(const hot_image *image, const char *what);
-
-#endif

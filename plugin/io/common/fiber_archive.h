@@ -1,7 +1,6 @@
 /* Directions in the archives of other programs, as `hotfiber export` writes them: .fz of DSI Studio (also .fib.gz), and
  * .odx. For the viewer. */
-#ifndef HOT_PLUGIN_FIBER_ARCHIVE_H
-#define HOT_PLUGIN_FIBER_ARCHIVE_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -14,5 +13,3 @@ HOT_API hot_status hot_fiber_archive_load(hot_context *context, const char *path
 /* By format, whatever the name. */
 HOT_API hot_status hot_fz_load(hot_context *context, const char *path, hot_fiber_field **fibers);
 HOT_API hot_status hot_odx_load(hot_context *context, const char *path, hot_fiber_field **fibers);
-
-#endif

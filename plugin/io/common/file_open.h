@@ -1,7 +1,6 @@
 /* The gate for all input: no other code of plugin or viz opens files for reading (tests/style/opens.py). It opens
  * regular files, and pipes whose reads can be cancelled; devices, which may never end, are refused. */
-#ifndef HOT_PLUGIN_FILE_OPEN_H
-#define HOT_PLUGIN_FILE_OPEN_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -52,5 +51,3 @@ size_t hot_data_files_size(hot_data_file *files, size_t count);
 
 /* If the context was cancelled: "cancelled while reading", which replaces the short read's message. */
 hot_status hot_file_read_failed(hot_context *context, hot_status status);
-
-#endif

@@ -1,6 +1,5 @@
 /* The writers of the output formats. To add one: a file with its writer, a name here, an entry in io/formats.c. */
-#ifndef HOT_PLUGIN_FORMATS_H
-#define HOT_PLUGIN_FORMATS_H
+#pragma once
 
 #include "core/fields.h"
 
@@ -12,5 +11,3 @@ hot_fiber_writer hot_write_amplitude, hot_write_bonndit, hot_write_dec, hot_writ
     hot_write_pam5 /* with HDF5 only */, hot_write_png, hot_write_tck, hot_write_vti, hot_write_vtp;
 hot_tensor_writer hot_write_afd_max, hot_write_afd_sum, hot_write_afd_total, hot_write_fa, hot_write_glyphs,
     hot_write_md, hot_write_nufo, hot_write_ply, hot_write_sh;
-
-#endif

@@ -1,6 +1,5 @@
 /* Gradient tables as people have them: numbers separated by white space, commas or semicolons. */
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

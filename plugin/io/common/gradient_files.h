@@ -1,6 +1,5 @@
 /* Text tables of gradients; parsing apart from the file, so that it can be fuzzed. */
-#ifndef HOT_PLUGIN_GRADIENT_FILES_H
-#define HOT_PLUGIN_GRADIENT_FILES_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -16,5 +15,3 @@ hot_status hot_table_parse(hot_context *context, const char *name, const char *t
 hot_status hot_bval_parse(hot_context *context, const char *name, const char *text, double **b, size_t *count);
 /* Vectors, count x 3: three lines (FSL), lines of three numbers, or all in one line. */
 hot_status hot_bvec_parse(hot_context *context, const char *name, const char *text, double **vectors, size_t *count);
-
-#endif

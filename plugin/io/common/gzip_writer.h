@@ -1,6 +1,5 @@
 /* One gzip member, compressed by all threads. */
-#ifndef HOT_PLUGIN_GZIP_WRITER_H
-#define HOT_PLUGIN_GZIP_WRITER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ hot_status hot_gzip_write(hot_gzip_writer *writer, const void *data, size_t byte
 /* Writes the remaining bytes and the checksum if status is HOT_OK; frees the writer. Returns the first failure. *writer
  * may be NULL. */
 hot_status hot_gzip_end(hot_gzip_writer **writer, hot_status status);
-
-#endif

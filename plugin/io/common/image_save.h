@@ -1,7 +1,6 @@
 /* Images out as volumes one after the other: MIF by the file's name, else NIfTI. hot_path_has_volumes tells which names
  * are of this kind. */
-#ifndef HOT_PLUGIN_IMAGE_SAVE_H
-#define HOT_PLUGIN_IMAGE_SAVE_H
+#pragma once
 
 #include "core/content.h"
 #include "core/fields.h"
@@ -15,5 +14,3 @@ hot_status hot_image_save_tensors(hot_context *context, const char *path, const 
                                   size_t volumes, hot_volume_fill *fill, const void *from);
 /* One volume of bytes, a map. */
 hot_status hot_image_save_bytes(hot_context *context, const char *path, const hot_grid *grid, const uint8_t *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* The format of an input file, and its stream if it was read for that: a pipe can be read only once. */
-#ifndef HOT_PLUGIN_INPUT_H
-#define HOT_PLUGIN_INPUT_H
+#pragma once
 
 #include "stream.h"
 
@@ -26,5 +25,3 @@ FILE *hot_input_take_file(hot_input *input);
 void hot_input_close(hot_context *context, hot_input *input);
 /* The name of a file in messages: its path, or "standard input". */
 const char *hot_input_name(const char *path);
-
-#endif

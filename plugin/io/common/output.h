@@ -1,6 +1,5 @@
 /* Crash-safe output files: written under a temporary name in the same folder, then synced and renamed. */
-#ifndef HOT_PLUGIN_OUTPUT_H
-#define HOT_PLUGIN_OUTPUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -53,5 +52,3 @@ typedef hot_status hot_output_put(hot_context *context, FILE *file, const void *
 HOT_API hot_status hot_output_write(hot_context *context, const char *path, hot_output_put *put, const void *what);
 /* commit when status is HOT_OK, else discard; returns the first failure. */
 hot_status hot_output_end(hot_context *context, hot_output *output, hot_status status);
-
-#endif

@@ -1,6 +1,5 @@
 /* The folders that an output goes into: are they fit for it, and made where they lack. */
-#ifndef HOT_PLUGIN_PARENTS_H
-#define HOT_PLUGIN_PARENTS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -14,5 +13,3 @@ hot_status hot_parents_make(hot_context *context, const char *path, int *made);
 
 /* Removes that many again, as far as nothing was put into them. */
 void hot_parents_remove(const char *path, int made);
-
-#endif

@@ -1,6 +1,5 @@
 /* Parts of file names. */
-#ifndef HOT_PLUGIN_PATHS_H
-#define HOT_PLUGIN_PATHS_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -26,5 +25,3 @@ int hot_path_has_volumes(const char *path);
 /* The path with another suffix instead of .nii, .hdr, .img, .mif, .mih (these also with .gz) or .nhdr; free it
  * with hot_context_free. NULL: out of memory. */
 char *hot_path_beside(hot_context *context, const char *path, const char *suffix);
-
-#endif

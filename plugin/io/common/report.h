@@ -1,6 +1,5 @@
 /* JSON files out, and those that we wrote before back in. */
-#ifndef HOT_PLUGIN_REPORT_H
-#define HOT_PLUGIN_REPORT_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -23,5 +22,3 @@ cJSON *hot_report_parse(const char *text, size_t length);
 /* Reads a JSON file of at most 16 MiB; *root is freed by the caller with cJSON_Delete. Errors: HOT_ERROR_FILE,
  * HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_report_load(hot_context *context, const char *path, cJSON **root);
-
-#endif

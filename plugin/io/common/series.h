@@ -1,7 +1,6 @@
 /* The volumes of a 4-D image, read one at a time: diffusion data with their gradient table, or any image of several
  * values per voxel. For the viewer. */
-#ifndef HOT_PLUGIN_SERIES_H
-#define HOT_PLUGIN_SERIES_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -23,5 +22,3 @@ HOT_API int hot_series_has_b0(const hot_series *series);
 HOT_API int hot_series_gradient(const hot_series *series, size_t volume, double *b, double ras[3]);
 /* Writes one volume: a float per voxel, i fastest. Errors: those of reading, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_series_read(hot_context *context, const hot_series *series, size_t volume, float *values);
-
-#endif

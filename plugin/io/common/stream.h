@@ -1,6 +1,5 @@
 /* Bytes from a file, packed by gzip or not. */
-#ifndef HOT_PLUGIN_STREAM_H
-#define HOT_PLUGIN_STREAM_H
+#pragma once
 
 #include <stdio.h>
 
@@ -47,5 +46,3 @@ hot_status hot_memory_check(hot_context *context, const char *name, const char *
 
 /* How many bytes a stream still holds, SIZE_MAX when that cannot be known. */
 size_t hot_stream_remaining(FILE *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* Temporary files with hidden names, and their renaming to the final name. */
-#ifndef HOT_PLUGIN_TEMPORARY_H
-#define HOT_PLUGIN_TEMPORARY_H
+#pragma once
 
 #include <hotfiber/context.h>
 
@@ -53,5 +52,3 @@ void hot_sync_begin(int handle);
  * not an error. */
 int hot_sync_file(int handle);
 int hot_sync_folder_of(const char *path);
-
-#endif

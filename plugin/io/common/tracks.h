@@ -1,6 +1,5 @@
 /* Streamlines: MRtrix's tracks (.tck) and TRX archives (.trx), points in scanner RAS mm. For the viewer. */
-#ifndef HOT_PLUGIN_TRACKS_H
-#define HOT_PLUGIN_TRACKS_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -21,5 +20,3 @@ HOT_API void hot_tracks_free(hot_context *context, hot_tracks *tracks);
 
 /* A TRX archive (trx.c). After a failure the caller frees *tracks. */
 hot_status hot_trx_load(hot_context *context, const char *path, hot_tracks *tracks);
-
-#endif

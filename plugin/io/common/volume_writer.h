@@ -1,6 +1,5 @@
 /* Formats with a header and consecutive volumes, optionally compressed by gzip. Output goes through hot_output. */
-#ifndef HOT_PLUGIN_VOLUME_WRITER_H
-#define HOT_PLUGIN_VOLUME_WRITER_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -33,5 +32,3 @@ typedef void hot_volume_fill(hot_context *context, const void *from, size_t numb
 /* All volumes of a file whose header was begun with this status, and its end. */
 hot_status hot_volume_save(hot_context *context, hot_volume_writer *writer, hot_status status, size_t voxels,
                            size_t volumes, hot_volume_fill *fill, const void *from);
-
-#endif

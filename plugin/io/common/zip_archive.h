@@ -1,6 +1,5 @@
 /* Zip files of arrays, for reading: TRX and ODX archives. */
-#ifndef HOT_PLUGIN_ZIP_ARCHIVE_H
-#define HOT_PLUGIN_ZIP_ARCHIVE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -40,5 +39,3 @@ uint64_t hot_zip_little(const unsigned char *from, int bytes);
 double hot_zip_float(const unsigned char *from, int bytes);
 /* Bytes of a number, by the bits at the end of an entry's name: "float16" has 2. 0 = another type. */
 int hot_zip_sample(const char *name, const char *before);
-
-#endif

@@ -1,8 +1,7 @@
 /* HDF5, loaded when the first .pam5 file is written. Linking with it would double the start time of every command, as
  * its libraries include an HTTP client with TLS. After this header HDF5's names are those of the loaded library: call
  * hot_hdf5_load first. */
-#ifndef HOT_HDF5_LIBRARY_H
-#define HOT_HDF5_LIBRARY_H
+#pragma once
 
 #include <hdf5.h>
 
@@ -68,6 +67,4 @@ hot_status hot_hdf5_load(hot_context *context);
 #define H5T_NATIVE_FLOAT_g (*hot_hdf5_loaded.H5T_NATIVE_FLOAT_g)
 #define H5T_NATIVE_INT32_g (*hot_hdf5_loaded.H5T_NATIVE_INT32_g)
 #define H5T_STD_I32LE_g (*hot_hdf5_loaded.H5T_STD_I32LE_g)
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* fz in: the records of format_fz.c. Files in which DSI Studio itself has stored the voxels of a mask alone, or numbers
  * of a tessellation instead of directions, are refused. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/fields.h"

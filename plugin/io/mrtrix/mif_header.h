@@ -1,6 +1,5 @@
 /* The header of MRtrix's image format, apart from the file, so that it can be fuzzed. */
-#ifndef HOT_PLUGIN_MIF_HEADER_H
-#define HOT_PLUGIN_MIF_HEADER_H
+#pragma once
 
 #include "core/image.h"
 
@@ -33,5 +32,3 @@ void hot_mif_header_free(hot_context *context, hot_mif_header *header);
 hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image);
 /* Then, once the files are known to be large enough, the positions of its values. Errors: HOT_ERROR_MEMORY. */
 hot_status hot_mif_header_place(const hot_mif_header *header, hot_image *image);
-
-#endif

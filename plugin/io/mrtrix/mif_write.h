@@ -1,6 +1,5 @@
 /* Images out in MRtrix's own format: .mif, .mif.gz, or a .mih header with its .dat file, by name. */
-#ifndef HOT_PLUGIN_MIF_WRITE_H
-#define HOT_PLUGIN_MIF_WRITE_H
+#pragma once
 
 #include "core/fields.h"
 #include "io/common/volume_writer.h"
@@ -13,5 +12,3 @@ hot_status hot_mif_begin(hot_context *context, const char *path, const hot_grid 
 /* Data with their gradients as dw_scheme. samples: of type `sample`, volume by volume. */
 hot_status hot_dwi_save_mif(hot_context *context, const hot_dwi *dwi, const char *path, hot_sample sample,
                             const void *samples);
-
-#endif

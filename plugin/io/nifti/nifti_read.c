@@ -3,7 +3,6 @@
  * cannot be stopped. */
 #include "nifti_read.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* NIfTI out, as NIfTI-1, .nii or .nii.gz by name. niftilib gives the structs and the quaternions; its writer does not
  * report a full disk. */
-#ifndef HOT_PLUGIN_NIFTI_VOLUME_H
-#define HOT_PLUGIN_NIFTI_VOLUME_H
+#pragma once
 
 #include <nifti2_io.h>
 
@@ -17,5 +16,3 @@
 hot_status hot_nifti_begin(hot_context *context, const char *path, const hot_grid *grid, size_t volumes, int datatype,
                            double slope, double intercept, hot_content content, const char *tensors,
                            hot_volume_writer *writer);
-
-#endif

@@ -1,6 +1,5 @@
 /* DWI data as NRRD with the NA-MIC keys. */
-#ifndef HOT_PLUGIN_NRRD_DWI_H
-#define HOT_PLUGIN_NRRD_DWI_H
+#pragma once
 
 #include "dwi/sample.h"
 #include "io/common/input.h"
@@ -10,5 +9,3 @@ hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi_sam
 /* samples: of type `sample`, volume by volume. */
 hot_status hot_dwi_save_nrrd(hot_context *context, const hot_dwi *dwi, const char *path, hot_sample sample,
                              const void *samples);
-
-#endif

@@ -1,8 +1,7 @@
 /* An NRRD file in two steps: open (header parsed and checked, nothing large allocated) and read (samples into the
  * caller's memory). Teem parses the header's description of the array. Our code finds and reads the bytes, so that
  * every file name, size and limit is checked before use. */
-#ifndef HOT_PLUGIN_NRRD_FILE_H
-#define HOT_PLUGIN_NRRD_FILE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdio.h>
@@ -57,5 +56,3 @@ void hot_nrrd_close(hot_context *context, hot_nrrd_file *file);
 void hot_nrrd_lock(void);
 void hot_nrrd_unlock(void);
 const char *hot_nrrd_reason(char *buffer, size_t capacity);
-
-#endif

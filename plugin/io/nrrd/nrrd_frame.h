@@ -1,6 +1,5 @@
 /* The measurement frame of NRRDs: the identity on what we write, applied to what we read. */
-#ifndef HOT_PLUGIN_NRRD_FRAME_H
-#define HOT_PLUGIN_NRRD_FRAME_H
+#pragma once
 
 #include <teem/nrrd.h>
 
@@ -8,5 +7,3 @@
 int hot_nrrd_get_frame(const Nrrd *nrrd, double frame[3][3]);
 /* Says that values are in the world of the file's space. After hot_nrrd_set_grid. */
 void hot_nrrd_set_identity_frame(Nrrd *nrrd);
-
-#endif

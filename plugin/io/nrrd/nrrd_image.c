@@ -1,6 +1,5 @@
 #include "nrrd_image.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* NRRD through Teem: load, save and geometry, with messages in the context. biff, Teem's global error stack, is emptied
  * under our own lock after every call. */
-#ifndef HOT_PLUGIN_NRRD_IMAGE_H
-#define HOT_PLUGIN_NRRD_IMAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -51,5 +50,3 @@ const char *hot_nrrd_teem_version(void);
 hot_status hot_nrrd_set_key(hot_context *context, Nrrd *nrrd, const char *key, const char *value);
 /* The value of a key in the context's memory, or NULL when absent; free with hot_context_free. */
 char *hot_nrrd_get_key(hot_context *context, const Nrrd *nrrd, const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* The NA-MIC keys of an NRRD header, apart from the file, so that they can be fuzzed. */
-#ifndef HOT_PLUGIN_DWI_NRRD_KEYS_H
-#define HOT_PLUGIN_DWI_NRRD_KEYS_H
+#pragma once
 
 #include <teem/nrrd.h>
 
@@ -14,5 +13,3 @@ hot_status hot_nrrd_dwi_axis(hot_context *context, const Nrrd *nrrd, const char 
  * of the keys is Teem's. skipped comes zeroed. */
 hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char *name, size_t volumes, double *b,
                               double *gradients, unsigned char *skipped);
-
-#endif

@@ -1,5 +1,4 @@
 /* Data files of detached headers that are larger than the header says. */
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 /* A phantom's data and truth as files, with how it was made in the keys. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/arguments.h"
 #include "common/options.h"

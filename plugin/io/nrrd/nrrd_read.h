@@ -1,6 +1,5 @@
 /* Images from NRRD: three axes of space, and any others as values of a voxel. */
-#ifndef HOT_PLUGIN_NRRD_READ_H
-#define HOT_PLUGIN_NRRD_READ_H
+#pragma once
 
 #include <teem/nrrd.h>
 
@@ -11,5 +10,3 @@
 hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image *image);
 /* An array that is in memory as an image, which borrows its samples: before hot_image_close, image->data = NULL. */
 hot_status hot_nrrd_image(hot_context *context, const char *path, const Nrrd *nrrd, hot_image *image);
-
-#endif

@@ -1,6 +1,5 @@
 /* Floats or bytes on a grid as NRRD, for formats that need not know Teem. */
-#ifndef HOT_PLUGIN_NRRD_VALUES_H
-#define HOT_PLUGIN_NRRD_VALUES_H
+#pragma once
 
 #include "core/content.h"
 #include "core/fields.h"
@@ -24,5 +23,3 @@ typedef struct hot_nrrd_values {
 } hot_nrrd_values;
 
 hot_status hot_nrrd_save_values(hot_context *context, const hot_nrrd_values *values, const char *path);
-
-#endif

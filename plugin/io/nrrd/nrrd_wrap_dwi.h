@@ -1,6 +1,5 @@
 /* A DWI's NRRD header: shared by those who write such files. */
-#ifndef HOT_NRRD_WRAP_DWI_H
-#define HOT_NRRD_WRAP_DWI_H
+#pragma once
 
 #include <teem/nrrd.h>
 
@@ -11,5 +10,3 @@
  * nrrdNix it when done. */
 hot_status hot_dwi_wrap_nrrd(hot_context *context, const hot_dwi *dwi, int type, const void *samples,
                              const double frame[3][3], Nrrd **nrrd);
-
-#endif

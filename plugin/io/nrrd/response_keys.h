@@ -1,6 +1,5 @@
 /* The single-fibre response in the keys of a NRRD: tensors and directions come with the one that they belong to. */
-#ifndef HOT_PLUGIN_RESPONSE_KEYS_H
-#define HOT_PLUGIN_RESPONSE_KEYS_H
+#pragma once
 
 #include <teem/nrrd.h>
 
@@ -13,5 +12,3 @@ hot_status hot_nrrd_find_key(hot_context *context, const Nrrd *nrrd, const char 
 hot_status hot_nrrd_set_response(hot_context *context, Nrrd *nrrd, const hot_response *response);
 /* Reads them; without the keys *response does not change. Errors: HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 hot_status hot_nrrd_get_response(hot_context *context, const char *path, const Nrrd *nrrd, hot_response **response);
-
-#endif

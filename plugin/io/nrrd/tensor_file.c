@@ -1,6 +1,5 @@
 /* Tensor fields as NRRD: axis 0 = confidence and unique values, labelled as Teem's tijk library names such tensors,
  * then i j k. The model's parameters are key/values that begin with "hotfiber_". */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

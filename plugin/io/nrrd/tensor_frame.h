@@ -1,6 +1,5 @@
 /* Tensors given in another frame than the world: rotated on reading. */
-#ifndef HOT_PLUGIN_TENSOR_FRAME_H
-#define HOT_PLUGIN_TENSOR_FRAME_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -11,5 +10,3 @@ hot_status hot_tensor_frame_matrix(hot_context *context, int order, const double
  * measurement frame: every index by the matrix, whose columns are the frame's vectors; A'(x) = A(frame^T x). */
 hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count,
                                   float *values, size_t stride);
-
-#endif

@@ -1,5 +1,4 @@
 /* odx in: the arrays of format_odx.c, as floats of any size; amplitudes are dpf/amplitude, or all 1 without it. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

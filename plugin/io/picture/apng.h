@@ -1,8 +1,7 @@
 /* Animated PNG: pictures of one size, each encoded as a PNG, are put into one file.
  *
  * PNG specification (third edition), 11.3.6: acTL, fcTL, fdAT. */
-#ifndef HOT_PLUGIN_APNG_H
-#define HOT_PLUGIN_APNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ typedef struct hot_apng {
 /* Adds the next picture to `file`; the first and the last one also write the file's beginning and end. Errors:
  * HOT_ERROR_DATA if `png` is not what libpng writes. Failures of the file show when it is closed. */
 HOT_API hot_status hot_apng_add(hot_context *context, hot_apng *movie, const hot_png *png);
-
-#endif

@@ -1,5 +1,4 @@
 /* ply: tensor glyphs as one mesh of coloured triangles, binary PLY, LPS mm. */
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

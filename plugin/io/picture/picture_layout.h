@@ -1,7 +1,6 @@
 /* The layout of the picture of three slices: where each grid axis points on the screen, which slice, how
  * large. No drawing here. */
-#ifndef HOT_PLUGIN_PICTURE_LAYOUT_H
-#define HOT_PLUGIN_PICTURE_LAYOUT_H
+#pragma once
 
 #include <hotfiber/hotfiber.h>
 
@@ -47,5 +46,3 @@ uint32_t hot_picture_color(const hot_fiber_field *fibers, double full, size_t vo
 
 /* The three middle slices as PNG, voxels in the colours of their directions. */
 hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* One slice of a layout as a PNG in memory, without text: pages add their own. */
-#ifndef HOT_PLUGIN_PLANE_H
-#define HOT_PLUGIN_PLANE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -36,5 +35,3 @@ HOT_API hot_status hot_png_stream_rows(hot_png_stream *stream, const unsigned ch
 HOT_API hot_status hot_png_stream_end(hot_png_stream **stream, hot_status status);
 HOT_API FILE *hot_png_begin(hot_context *context, hot_png *png);
 HOT_API hot_status hot_png_end(hot_context *context, hot_png *png, FILE *file, hot_status status);
-
-#endif

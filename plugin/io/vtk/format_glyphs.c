@@ -1,5 +1,4 @@
 /* glyphs: tensor glyphs as one mesh of coloured triangles in VTK's XML PolyData, LPS mm, for ParaView and Slicer. */
-#include <string.h>
 
 #include "io/common/output.h"
 #include "common/entry.h"

@@ -1,7 +1,6 @@
 /* The common part of VTK's XML files: header, SPACE, and arrays whose samples follow the header as raw bytes
  * ("appended"), which are half the size of text. Each array is preceded by its length in bytes (UInt64). */
-#ifndef HOT_PLUGIN_VTK_XML_H
-#define HOT_PLUGIN_VTK_XML_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ void hot_vtk_xml_array(FILE *file, const char *type, const char *name, int compo
 void hot_vtk_xml_appended(FILE *file, const char *kind);
 void hot_vtk_xml_length(FILE *file, uint64_t bytes);
 void hot_vtk_xml_end(FILE *file);
-
-#endif

@@ -6,9 +6,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* Tensors in CUDA memory, drawn without a copy to the host. Needs libhotview_cuda.so next to libhotview, and OpenGL on
  * the same card. */
@@ -92,7 +90,5 @@ HOT_API hot_status hot_view_poll(hot_context *context, hot_view *view, double se
 /* Closes the window unless the user has, frees the view and sets *view to NULL. From the thread of hot_view_open. */
 HOT_API void hot_view_close(hot_view **view);
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

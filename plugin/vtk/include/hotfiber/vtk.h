@@ -19,9 +19,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+HOT_C_BEGIN
 
 /* The types of the functions below, for dlsym. */
 typedef hot_status hot_vtk_lines_function(hot_context *context, const hot_fiber_field *fibers, void **polydata);
@@ -57,7 +55,5 @@ HOT_API hot_vtk_release_function hot_vtk_release;
 /* The version of the VTK that is used, "9.1.0"; static storage. */
 HOT_API hot_vtk_version_function hot_vtk_version;
 
-#ifdef __cplusplus
-}
-#endif
+HOT_C_END
 #endif

@@ -1,6 +1,5 @@
 /* Simulated voxels for tuning and judging the rank-k kernels: Gaussian compartments, Rician noise, known fibres. */
-#ifndef HOT_SIMULATED_VOXELS_H
-#define HOT_SIMULATED_VOXELS_H
+#pragma once
 
 #include "check.h"
 
@@ -210,5 +209,3 @@ static inline void ph_response_exact(const ph_scheme *scheme, double along, doub
             rows[s * PH_TERMS + (size_t)l] = sum * sqrt((4 * l + 1) * 4 * 3.14159265358979323846);
         }
 }
-
-#endif
