@@ -1,4 +1,4 @@
-"""What a DIPY user tries first: modules, tables, masks and options, and what the package says when they are not right."""
+"""What a DIPY user tries first: modules, tables, masks, and what the package says when they are not right."""
 import os
 import subprocess
 import sys
@@ -123,7 +123,8 @@ else:
 # The library's messages name Python's parameters.
 for message, wanted in (("give --response or --sigma", "give response= or sigma="),
                         ("--force_table uses it", "force_table=True uses it"), ("--model msmt;", "model=msmt;"),
-                        ("give --order 4, or", "give order=4, or"), ("see `hotfiber check`", "python3 -m hotfiber check"),
+                        ("give --order 4, or", "give order=4, or"),
+                        ("see `hotfiber check`", "python3 -m hotfiber check"),
                         ("--as peaks says", "--as peaks says")):
     check(wanted in hotfiber._library.in_python(message), hotfiber._library.in_python(message))
 end()

@@ -114,8 +114,8 @@ class HigherOrderTensorModel(ReconstModel):
     def fit(self, data: Data, mask: ArrayLike | None = None, **kwargs: Any) -> HigherOrderTensorFit:
         """Fits all voxels at once.
 
-        data: (..., volumes), an array or a nibabel image. mask: (...), or the path of an image; None = estimated from the b=0 images, for data
-        of four axes; else all voxels.
+        data: (..., volumes), an array or a nibabel image. mask: (...), or the path of an image; None = estimated from
+        the b=0 images, for data of four axes; else all voxels.
         """
         data = np.asanyarray(image_array(data))
         if mask is None and data.ndim != 4:
