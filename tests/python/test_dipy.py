@@ -150,7 +150,7 @@ for wrong, words in ((lambda: HigherOrderTensorModel(gtab, sh_order=8), ("sh_ord
                      (lambda: HigherOrderTensorModel(gtab, metod="signal"), ("metod", "method")),
                      (lambda: HigherOrderTensorModel((scene.b, scene.gradients)), ("gtab", "GradientTable")),
                      (lambda: HigherOrderTensorModel(gtab, (evals * 1e3, 1000.)), ("response", "mm^2/s")),
-                     (lambda: HigherOrderTensorModel(gtab).fit(scene.data, mask, npeaks=2), ("npeaks", "max_fibers=2"))):
+                     (lambda: HigherOrderTensorModel(gtab).fit(scene.data, npeaks=2), ("npeaks", "max_fibers=2"))):
     try:
         wrong()
     except (TypeError, ValueError) as raised:

@@ -303,11 +303,11 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     return made
 
 
-_FEW = 1000  # voxels, below which what is estimated from them differs from that of the whole scan
+_FEW = 1000  # voxels, below which estimates differ from those of the whole scan
 
 
 def _tell_voxels(made):
-    """Warns of what the command notes on the screen: voxels of noise, and of priors from few voxels."""
+    """Warns of voxels of noise, which the command notes on the screen, and of priors from few voxels."""
     if made.flags is None:
         return
     inside, noise = int(made.mask.sum()), int((made.flags == c.HOT_VOXEL_NOISE).sum())
@@ -555,7 +555,7 @@ def export(result: Fibers | TensorField, path: Path, format: str | None = None, 
         where its 95 % cone is wider than the second (degrees, 0 = any); see `fibers`.
     force: whether to replace an existing file.
 
-    Without a known affine the axes are those of the gradients; a warning says so where the format has no word for it.
+    Without a known affine the axes are those of the gradients; a warning is given if the format cannot record this.
     """
     path = os.fspath(path)
     if os.path.exists(path) and not force:

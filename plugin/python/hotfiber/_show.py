@@ -86,7 +86,7 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
         ax.set_ylabel(f"{'ijk'[up]}  →")
     ax.set_title(title)
     meaning = "length: fraction; faint: doubtful number or direction" if certainty is not None else "length: fraction"
-    ax.text(1, -.02, meaning, transform=ax.transAxes, ha="right", va="top", rotation=0, fontsize="x-small")
+    ax.text(1, -.02, meaning, transform=ax.transAxes, ha="right", va="top", fontsize="x-small")
     return ax
 
 
