@@ -122,7 +122,9 @@ else:
 
 # The library's messages name Python's parameters.
 for message, wanted in (("give --response or --sigma", "give response= or sigma="),
-                        ("--force_table uses it", "force_table=True uses it"), ("--model msmt;", "model=msmt;"),
+                        ("--force_table uses it", "force_table=True uses it"),
+                        ("run --learned FILE --mask MASK", "run --learned FILE --mask MASK"),
+                        ("(`hotfiber fit --order 4`)", "(`hotfiber fit --order 4`)"),
                         ("give --order 4, or", "give order=4, or"),
                         ("see `hotfiber check`", "python3 -m hotfiber check"),
                         ("--as peaks says", "--as peaks says")):

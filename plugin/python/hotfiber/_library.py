@@ -93,12 +93,12 @@ _restore.argtypes, _restore.restype = [ctypes.c_void_p] * 3, None
 
 # The library's messages name the command's options.
 _OPTIONS = {"diffusivities": "response=(axial, radial)", "force_table": "force_table=True",
-            **{name: f"{name}=" for name in ("response", "sigma", "order", "mask", "model", "method")}}
+            **{name: f"{name}=" for name in ("response", "sigma", "order")}}
 
 
 def in_python(message):
     """A message of the library with Python's parameters in place of the command's options."""
-    message = re.sub(r"--([a-z_]+)(?: (?=[a-z0-9])(\w+)(?=[,;)`]|$))?", lambda found: found[0] if
+    message = re.sub(r"`[^`]*`|--([a-z_]+)(?: (\d+))?", lambda found: found[0] if
                      found[1] not in _OPTIONS else _OPTIONS[found[1]] + (found[2] or ""), message)
     return message.replace("`hotfiber check`", "`python3 -m hotfiber check FILE`")
 

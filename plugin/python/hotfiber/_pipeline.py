@@ -299,14 +299,14 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
             made = _take_fields(fields, dwi._grid)
         finally:
             lib.hot_run_fields_free(ctypes.byref(fields))
-    _tell_voxels(made)
+    _tell_voxels(made, mask is None)
     return made
 
 
 _FEW = 1000  # voxels, below which estimates differ from those of the whole scan
 
 
-def _tell_voxels(made):
+def _tell_voxels(made, estimated):
     """Warns of voxels of noise, which the command notes on the screen, and of priors from few voxels."""
     if made.flags is None:
         return
@@ -314,7 +314,8 @@ def _tell_voxels(made):
     if 0 < 2 * noise <= inside:  # the library warns of more than half
         warnings.warn(f"{noise} of {inside} voxels are nothing but noise (b=0 signal below 3 times it): they have no "
                       f"fibre, the probabilities 0 and the flag {c.HOT_VOXEL_NOISE}", HotfiberWarning, stacklevel=3)
-    if inside < _FEW:
+    # The library warns of a mask below a fifth of the brain, which is at most the image.
+    if inside < _FEW and (estimated or 5 * inside >= made.mask.size):
         warnings.warn(f"the mask has {inside} voxels; below about {_FEW} the priors, which are estimated from them, "
                       "are rough, and numbers of fibres differ from those of the whole scan", HotfiberWarning,
                       stacklevel=3)

@@ -86,16 +86,16 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
         ax.set_ylabel(f"{'ijk'[up]}  →")
     ax.set_title(title)
     meaning = "length: fraction; faint: doubtful number or direction" if certainty is not None else "length: fraction"
-    ax.text(1, -.02, meaning, transform=ax.transAxes, ha="right", va="top", fontsize="x-small")
+    ax.text(1.01, .5, meaning, transform=ax.transAxes, ha="left", va="center", rotation=90, fontsize="x-small")
     return ax
 
 
 def _window(image, inside):
-    """The grey values of black and white: percentiles of the voxels inside, so that bright eyes, fat or a corner
-    outside of the mask do not darken the tissue."""
+    """The grey values of black and white: percentiles of the voxels inside, so that eyes, fat or a ventricle do not
+    darken the tissue."""
     finite = np.isfinite(image)
     chosen = image[finite & inside] if (finite & inside).any() else image[finite]
-    return np.percentile(chosen, (2, 98)) if chosen.size else (0, 1)
+    return np.percentile(chosen, (2, 85)) if chosen.size else (0, 1)
 
 
 def _turn_upright(ax, affine, across, up, normal):
