@@ -101,10 +101,10 @@ int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, 
     size_t length = 0;
     for (int n = 0; n < HOT_CHECK_TABLES; n++)
         if (check->tied[n] && ties++ < NAMED && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", ties > 1 ? " or " : "",
+            length += (size_t)snprintf(text + length, size - length, "%s%s", ties == 1 ? "" : rows ? " or " : "; or ",
                                        rows ? check->table[n].rows : check->table[n].name);
     if (ties > NAMED && length < size)
-        snprintf(text + length, size - length, " or %d more", ties - NAMED);
+        snprintf(text + length, size - length, "%s or %d more", rows ? "" : ";", ties - NAMED);
     return ties;
 }
 

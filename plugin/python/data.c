@@ -8,9 +8,10 @@
 #include "dwi/dwi_private.h"
 #include "dwi/empty.h"
 #include "dwi/frames.h"
+#include "io/vector_lengths.h"
 
 hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
-                          const double *gradients, int unit, const void *data, int sample, const size_t stride[3],
+                          const double *gradients, double limit, const void *data, int sample, const size_t stride[3],
                           size_t apart, hot_dwi **dwi)
 {
     hot_dwi *made = NULL;
@@ -24,7 +25,11 @@ hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t vol
     memcpy(made->stride, stride, sizeof made->stride);
     memcpy(made->b, b, volumes * sizeof *b);
     memcpy(made->gradients, gradients, 3 * volumes * sizeof *gradients);
-    hot_status status = unit ? hot_dwi_find_shells(context, made) : hot_dwi_complete(context, made);
+    if (limit > 0)
+        hot_vector_lengths(context, made, "gradients", limit);
+    hot_status status = limit > 0 ? hot_dwi_complete(context, made) : hot_dwi_find_shells(context, made);
+    if (status == HOT_OK && made->length_coded_b > 0)
+        status = hot_vector_lengths_confirm(context, made, "gradients");
     if (status == HOT_OK)
         *dwi = made;
     else

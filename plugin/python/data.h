@@ -4,12 +4,13 @@
 #include <hotfiber/hotfiber.h>
 
 /* A data set whose samples stay in the caller's memory, which must outlive it.
- * grid, volumes, b, gradients: as in hot_dwi_create. unit: 1 = the gradients are unit vectors already and are taken bit
- * by bit. data: the first sample. sample: its type, 0 ... 9 for int8, uint8, int16, uint16, int32, uint32, int64,
- * uint64, float, double. stride, apart: from voxel to voxel along i, j, k, and from volume to volume, in samples.
+ * grid, volumes, b, gradients: as in hot_dwi_create. limit: how far from 1 the squared lengths of unit vectors may be;
+ * longer or shorter ones are read as in a file (io/vector_lengths.h). 0 = unit vectors, taken bit by bit. data: the
+ * first sample. sample: its type, 0 ... 9 for int8, uint8, int16, uint16, int32, uint32, int64, uint64, float, double.
+ * stride, apart: from voxel to voxel along i, j, k, and from volume to volume, in samples.
  * Errors: those of hot_dwi_create. Owner: the caller, until hot_dwi_destroy. */
 HOT_API hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
-                                  const double *gradients, int unit, const void *data, int sample,
+                                  const double *gradients, double limit, const void *data, int sample,
                                   const size_t stride[3], size_t apart, hot_dwi **dwi);
 /* Leaves volumes without a signal out, with a warning: before fits, which would take their zeros for signals. */
 HOT_API hot_status hot_python_drop_empty(hot_context *context, hot_dwi *dwi);

@@ -139,4 +139,43 @@ for name, getter in (("peaks", bundles.peaks()),
         check(max(span[0] for span in spans) > 8, f"{name}: {spans}")
 one = HigherOrderTensorModel(gtab, response=response, sigma=20.).fit(scene.data[3, 3, 2])
 check(one.directions.shape == (3, 3) and one.peaks().peak_dirs.shape == (3, 3), "a single voxel")
+# As DIPY's models are called: the response after the table, in DIPY's forms; options are checked before any work.
+evals = np.array([1.7e-3, .3e-3, .3e-3])
+for given in ((evals, 1000.), evals, [1.7e-3, .4e-3, .2e-3]):
+    same = HigherOrderTensorModel(gtab, given).fit(scene.data[3:5], mask[3:5])
+    wanted = HigherOrderTensorModel(gtab, response=response).fit(scene.data[3:5], mask[3:5])
+    check(np.allclose(same.directions, wanted.directions, atol=1e-5) and same.nfibers.any(), f"response {given}")
+for wrong, words in ((lambda: HigherOrderTensorModel(gtab, sh_order=8), ("sh_order", "order=8")),
+                     (lambda: HigherOrderTensorModel(gtab, sh_order_max=6), ("sh_order_max", "order=6")),
+                     (lambda: HigherOrderTensorModel(gtab, metod="signal"), ("metod", "method")),
+                     (lambda: HigherOrderTensorModel((scene.b, scene.gradients)), ("gtab", "GradientTable")),
+                     (lambda: HigherOrderTensorModel(gtab, (evals * 1e3, 1000.)), ("response", "mm^2/s")),
+                     (lambda: HigherOrderTensorModel(gtab).fit(scene.data, npeaks=2), ("npeaks", "max_fibers=2"))):
+    try:
+        wrong()
+    except (TypeError, ValueError) as raised:
+        check(all(word in str(raised) for word in words), f"{words}: {raised}")
+    else:
+        check(False, f"not refused: {words}")
+
+# With an affine fit.fibers is in scanner axes, in an oblique image of either handedness; the rest stays as it was.
+inside = mask.copy()
+inside[:, :, 1:] = False
+bare = HigherOrderTensorModel(gtab, response=response).fit(scene.data, inside)
+check(bare.fibers._grid.space == 0, "no affine, no space")
+for handed in (1, -1):
+    turn = np.linalg.qr([[2., .3, .1], [-.2, 2, .4], [.1, -.3, 2]])[0] * (handed, 1, 1)
+    affine = np.eye(4)
+    affine[:3, :3], affine[:3, 3] = turn * (2, 2, 3), (5, 6, 7)
+    placed = HigherOrderTensorModel(gtab, response=response, affine=affine).fit(scene.data, inside)
+    there = (placed.nfibers == bare.nfibers) & (bare.nfibers == 1)
+    check(there.sum() > 15 and (placed.nfibers == bare.nfibers)[inside].mean() > .9, f"{there.sum()} alike")
+    stay = np.abs((placed.directions[there][:, 0] * bare.directions[there][:, 0]).sum(-1))
+    check(stay.min() > .9998, f"directions stay: {stay.min()}")
+    world = np.abs(np.einsum("vi,vi->v", placed.fibers.directions[there][:, 0], bare.directions[there][:, 0] @ turn.T))
+    check(world.min() > .9998, f"fibers are turned: {world.min()}")
+    check(np.allclose(placed.fibers.affine, affine), "affine")
+    for name, a, z in (("odf", placed.odf(default_sphere), bare.odf(default_sphere)),
+                       ("shm_coeff", placed.shm_coeff, bare.shm_coeff), ("predict", placed.predict(), bare.predict())):
+        check(np.abs(a - z).max() < .01 * np.abs(z).max(), f"{name} stays: {np.abs(a - z).max() / np.abs(z).max()}")
 end()

@@ -66,11 +66,25 @@ else:
     pages = {"python.md": 6, **{os.path.join("recipes", name): 2
                                 for name in sorted(os.listdir(os.path.join(source, "docs", "recipes")))}}
     check(len(pages) >= 6, f"five recipes, not {len(pages) - 1}")
+def copy_nifti():
+    """The sample as NIfTI with FSL's tables, whose x is reversed where the affine's determinant is positive."""
+    import hotfiber
+    import nibabel
+
+    dwi = hotfiber.load("phantom.nhdr")
+    axes = dwi.affine[:3, :3] / np.linalg.norm(dwi.affine[:3, :3], axis=0)
+    nibabel.save(nibabel.Nifti1Image(dwi.data, dwi.affine), "dwi.nii.gz")
+    np.savetxt("dwi.bval", dwi.bvals[None])
+    np.savetxt("dwi.bvec", (dwi.gradients @ axes * (-np.sign(np.linalg.det(axes)), 1, 1)).T)
+
+
 for page, least in pages.items():
     folder = os.path.splitext(os.path.basename(page))[0]
     os.makedirs(folder, exist_ok=True)
     copy_sample(folder)
     os.chdir(folder)
+    if page == "python.md" and not missing("nibabel"):
+        copy_nifti()
     run_page(page, least)
     os.chdir("..")
 if len(sys.argv) > 1:

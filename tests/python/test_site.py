@@ -80,8 +80,9 @@ NUMBER = r"-?\d+\.?\d*"
 
 
 def outputs(cell):
-    return [(one.get("text") or one["data"]["text/plain"], "image/png" in one.get("data", {}))
-            for one in cell.get("outputs", [])]
+    """Text, warnings with it but for the name that the kernel gives to a cell, and whether there is a picture."""
+    return [(re.sub(r"\S*ipykernel\S*: ", "", one.get("text") or one["data"]["text/plain"]),
+             "image/png" in one.get("data", {})) for one in cell.get("outputs", [])]
 
 
 def is_same(one, other):

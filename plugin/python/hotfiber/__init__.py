@@ -6,7 +6,9 @@
 
 Every function releases the interpreter's lock while it computes, and Ctrl-C ends it within 200 ms. Directions and
 tensors are in scanner axes (RAS), angles in degrees, lengths in mm, b-values in s/mm^2."""
-from . import _interpreter  # the first: before NumPy
+from typing import TYPE_CHECKING
+
+from . import _interpreter  # before NumPy
 from ._contract import contract, einsum
 from ._deconvolution import Deconvolution, deconvolve
 from ._fields import Dwi, Fibers, Response, TensorField
@@ -25,3 +27,19 @@ __all__ = ["ArgumentError", "Cpd", "CpdFactors", "CpdFactors4", "DataError", "De
            "Sshopm", "TensorField", "command", "contract", "cpd", "deconvolve", "denoise", "directions", "eigenpairs",
            "einsum", "export", "fibers", "fit", "forms", "heev", "load", "lowrank", "mttkrp", "peaks", "plot",
            "sshopm", "tridiag", "values", "version", "view"]
+
+if TYPE_CHECKING:
+    from . import dipy as dipy, fem as fem, linalg as linalg
+else:
+    def __getattr__(name):
+        """Modules of the package on first use (PEP 562): `import hotfiber` alone imports neither DIPY nor PyTorch."""
+        from importlib import import_module
+
+        if name in ("dipy", "fem", "linalg"):
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        from importlib.util import find_spec
+
+        return sorted({*globals(), "fem", "linalg", *(["dipy"] if find_spec("dipy") else [])})

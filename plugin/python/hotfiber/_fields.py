@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address, mask_bytes, real, unmasked
+from ._gradients import numbers, tables, tell_lengths
 from ._library import Context, lib
 from ._show import image_tag, picture, table
 from ._types import Data, FieldModel, Frame, Gradients
@@ -45,7 +46,7 @@ class Grid:
 
     @staticmethod
     def _checked(affine):
-        affine = _numbers("affine", affine)
+        affine = numbers("affine", affine)
         if affine.shape not in ((4, 4), (3, 4)) or not np.isfinite(affine).all():
             raise ValueError("affine: a matrix of 4 x 4 finite numbers is needed, voxel indices to mm")
         if abs(np.linalg.det(affine[:3, :3])) == 0:
@@ -104,11 +105,29 @@ class Grid:
 
     def mask_struct(self, context, mask):
         """A hot_mask of an array of the grid's shape."""
-        inside = self.scalars(mask_bytes(image_array(mask), self.shape))
+        mask = image_array(mask)
+        inside = self.scalars(mask_bytes(mask, self.shape))
+        if not inside.any() and np.asarray(mask).dtype.kind in "fc":
+            none = int(np.isnan(np.asarray(mask)).sum())
+            if none:
+                raise ValueError(f"mask: no voxel is inside: {none} of {inside.size} values are NaN, the others 0")
         made = ctypes.c_void_p()
         context.check(lib.hot_mask_create(context.handle, ctypes.byref(self.struct), address(inside),
                                           ctypes.byref(made)))
         return made
+
+    def read_mask(self, mask):
+        """The mask in a file as an array of the grid's shape, resampled if it is on another grid; arrays unchanged."""
+        if not isinstance(mask, (str, os.PathLike)):
+            return image_array(mask)
+        made = ctypes.c_void_p()
+        with Context("cpu") as context:
+            context.check(lib.hot_mask_load(context.handle, os.fsencode(mask), ctypes.byref(self.struct),
+                                            ctypes.byref(made)))
+            try:
+                return self.read_array(lib.hot_mask_bytes(made), bool)
+            finally:
+                lib.hot_mask_destroy(ctypes.byref(made))
 
 
 def _nifti(grid, array):
@@ -135,61 +154,22 @@ def image_array(data):
     return np.asanyarray(data.dataobj) if hasattr(data, "dataobj") else data
 
 
-def _numbers(name, given):
-    try:
-        return np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: numbers are needed, not {given!r:.60}") from None
-
-
-def _table(given):
-    """The numbers of a table, or of a file of one."""
-    return np.loadtxt(given, float) if isinstance(given, (str, os.PathLike)) else _numbers("gradients", given)
-
-
-def _tables(gradients):
-    """b-values, vectors (N, 3), and the axes that such a table is usually in."""
-    if hasattr(gradients, "bvals") and hasattr(gradients, "bvecs"):  # DIPY's GradientTable
-        return np.asarray(gradients.bvals, float), np.asarray(gradients.bvecs, float), "bvec"
-    if isinstance(gradients, (tuple, list)) and len(gradients) == 2:
-        b, vectors = _table(gradients[0]).ravel(), _table(gradients[1])
-        if vectors.shape == (3, len(b)) and len(b) != 3:
-            vectors = vectors.T
-        if vectors.size * 3 == b.size and vectors.size > 1:
-            raise ValueError(f"gradients: {vectors.size} vectors and then {vectors.size} b-values were given; "
-                             "did you mean (bvals, bvecs), in this order?")
-        if vectors.shape != (len(b), 3):
-            raise ValueError(f"gradients: {len(b)} b-values need vectors of shape ({len(b)}, 3), not {vectors.shape}")
-        return b, vectors, "bvec"
-    table = _table(gradients)
-    if table.ndim != 2 or table.shape[1] != 4:
-        raise ValueError("gradients: (bvals, bvecs), an array of lines x y z b, or DIPY's GradientTable is needed")
-    return table[:, 3].copy(), table[:, :3], "scanner"
-
-
-def _scale_by_length(b, vectors, limit):
-    """b-values times the squared length of vectors that are clearly not unit: how several shells are coded under one
-    nominal b. As the command does when it reads such a table."""
-    squared = (vectors * vectors) @ np.ones(3)
-    used = (b > 0) & (squared > 0) & np.isfinite(squared)
-    if not used.any() or not np.abs(np.log(squared[used])).max() > limit:
-        return b
-    return np.where((squared > 0) | (b > 50), b * squared, b)
-
-
 class Dwi:
     """Diffusion-weighted data with their gradient table and position.
 
     data: (..., volumes), any real type and memory order; up to three axes before the last are the grid.
     gradients: (bvals, bvecs) with b in s/mm^2, as arrays or the paths of FSL's files; DIPY's GradientTable; or lines
         x y z b, as an array or the path of MRtrix's file.
+        Vectors are of length 1, or 0 at b=0. Others are read as the command reads those of a file, with a warning: if
+        all b-values are alike and no vector is longer than 1, the squared lengths are shares of b; else only
+        directions count.
     affine: (4, 4), voxel indices to scanner mm (RAS), as in nibabel. None: directions are in the axes of the gradients.
     frame: the axes of the gradients: "bvec" (those of FSL's files; the default for bvals and bvecs), "scanner" (the
         default for lines x y z b). Without an affine they are not converted.
 
     >>> import hotfiber, numpy as np
     >>> dwi = hotfiber.Dwi(np.ones((4, 5, 6, 2)), ([0, 1000], [[0, 0, 0], [1, 0, 0]]), np.diag([2, 2, 2, 1]))
-    
+    >>> dwi.gradients.tolist()
     [[0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
     """
 
@@ -198,10 +178,12 @@ class Dwi:
         if affine is None and hasattr(data, "dataobj"):
             affine = data.affine
         data = np.asanyarray(unmasked(image_array(data)))
-        b, vectors, usual = _tables(gradients)
+        b, vectors, usual = tables(gradients)
         if data.ndim < 1 or data.shape[-1] != len(b):
             raise ValueError(f"gradients: there are {len(b)}, but {data.shape[-1] if data.ndim else 0} volumes along "
-                             "the last axis of the data")
+                             "the last axis of the data" +
+                             (f", which have 3 axes, {_shape(data.shape)}: x, y, z and the volumes are needed"
+                              if data.ndim == 3 else ""))
         self._grid = Grid(data.shape[:-1], affine)
         frame = usual if frame is None else frame
         if frame not in ("bvec", "scanner"):
@@ -212,14 +194,14 @@ class Dwi:
             x, y, z = vectors.T
             vectors = np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
         self.data = data
-        self.bvals = np.ascontiguousarray(_scale_by_length(b, vectors, .01 if frame == "bvec" else 1e-5))
-        self._vectors = np.ascontiguousarray(vectors)
-        self._unit = 0
+        self.bvals, self._vectors = np.array(b, float), np.ascontiguousarray(vectors, float)
+        self._limit = .01 if frame == "bvec" else 1e-5  # as the command for files of these
         self.source = ""
         with Context("cpu") as context:  # the library normalises, and refuses what cannot be
             handle = self._open(context)[0]
             self._take_gradients(handle)
             lib.hot_dwi_destroy(ctypes.byref(handle))
+        tell_lengths((vectors * vectors) @ np.ones(3), b, self.bvals)
 
     @classmethod
     def _load(cls, path, bval, bvec):
@@ -233,7 +215,6 @@ class Dwi:
                 samples = np.empty(size[::-1] + (volumes,), np.float32)
                 context.check(lib.hot_dwi_read(context.handle, handle, 0, int(np.prod(size)), address(samples)))
                 made.data = samples.transpose(2, 1, 0, 3)
-                made.bvals = np.frombuffer((ctypes.c_double * volumes).from_address(lib.hot_dwi_b(handle))).copy()
                 made._take_gradients(handle)
                 made.source = lib.hot_dwi_source(handle).decode()
             finally:
@@ -241,9 +222,10 @@ class Dwi:
         return made
 
     def _take_gradients(self, handle):
-        count = 3 * lib.hot_dwi_volumes(handle)
-        values = np.frombuffer((ctypes.c_double * count).from_address(lib.hot_dwi_gradients(handle))).copy()
-        self._vectors, self._unit = values.reshape(-1, 3), 1
+        volumes = lib.hot_dwi_volumes(handle)
+        values = np.frombuffer((ctypes.c_double * (3 * volumes)).from_address(lib.hot_dwi_gradients(handle))).copy()
+        self.bvals = np.frombuffer((ctypes.c_double * volumes).from_address(lib.hot_dwi_b(handle))).copy()
+        self._vectors, self._limit = values.reshape(-1, 3), 0.
 
     def _open(self, context):
         """A hot_dwi over the data, and what must stay alive as long."""
@@ -260,7 +242,7 @@ class Dwi:
         *stride, apart = (one // data.itemsize for one in data.strides)
         handle = ctypes.c_void_p()
         context.check(lib.hot_python_dwi(context.handle, ctypes.byref(self._grid.struct), data.shape[-1],
-                                         address(self.bvals), address(self._vectors), self._unit, address(data),
+                                         address(self.bvals), address(self._vectors), self._limit, address(data),
                                          _SAMPLES[data.dtype], (ctypes.c_size_t * 3)(*stride), apart,
                                          ctypes.byref(handle)))
         return handle, data
@@ -426,10 +408,14 @@ class Fibers:
 
     peaks: (..., 3 n) float32, x y z of each fibre in scanner axes (RAS), longest first, absent ones 0; the length is
         the volume fraction, or the height of the maximum for methods that give no fractions.
-    nfibers: (...) uint8, their number.
+    nfibers: (...) uint8, their number: with min_probability or max_cone, of the fibres that were kept.
     mask: (...) bool, the computed voxels; tensors: the TensorField; response: of a single fibre. None if unknown.
     probability: (..., 4) float32 of 0 to 3 fibres; margin (log10 of the odds against the next number), residual (in
-        units of the noise), width (rad^2): (...) float32; flags: (...) uint8. Of the method signal, else None.
+        units of the noise), width (rad^2): (...) float32. Of the method signal, else None.
+    flags: (...) uint8, why a voxel of the mask could not be computed: 1 NaN or infinite; 2 b=0 signal not above 0; 8
+        clipped, constant, or 0 in all weighted volumes; 16 nothing but noise (b=0 signal below 3 times it); 0 it was
+        computed. Its probabilities are then all 0, and so are they outside of the mask. Of the method signal, else
+        None.
     sigma: the noise's standard deviation; None if it was not estimated.
     cone: (..., n) float32 half angle, degrees, of the cone that contains each fibre's direction with 95 % probability;
         cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre

@@ -6,6 +6,7 @@ import ctypes
 import glob
 import logging
 import os
+import re
 import warnings
 
 import numpy as np
@@ -90,7 +91,20 @@ _restore = ctypes.pythonapi.PyErr_Restore
 _restore.argtypes, _restore.restype = [ctypes.c_void_p] * 3, None
 
 
+# The library's messages name the command's options.
+_OPTIONS = {"diffusivities": "response=(axial, radial)", "force_table": "force_table=True",
+            **{name: f"{name}=" for name in ("response", "sigma", "order")}}
+
+
+def in_python(message):
+    """A message of the library with Python's parameters in place of the command's options."""
+    message = re.sub(r"`[^`]*`|--([a-z_]+)(?: (\d+))?", lambda found: found[0] if
+                     found[1] not in _OPTIONS else _OPTIONS[found[1]] + (found[2] or ""), message)
+    return message.replace("`hotfiber check`", "`python3 -m hotfiber check FILE`")
+
+
 def _log(level, line):
+    line = in_python(line)
     if level == c.HOT_LOG_WARNING:
         warnings.warn(line, HotfiberWarning, stacklevel=3)
     else:
@@ -229,7 +243,7 @@ class Context:
             _restore(*kept)  # raises it
         if status == c.HOT_OK:
             return
-        message = lib.hot_context_message(self.handle).decode(errors="replace")
+        message = in_python(lib.hot_context_message(self.handle).decode(errors="replace"))
         error = _KINDS.get(status, Error)(message)
         error.parameter = lib.hot_context_parameter(self.handle).decode()
         raise error

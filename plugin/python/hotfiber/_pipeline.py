@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from contextlib import ExitStack
 from typing import Literal, NamedTuple, Sequence, Union, overload
 
@@ -13,7 +14,7 @@ from . import _declarations as c
 from ._arrays import address, choice, fill, mask_bytes, number, outputs, struct, unmasked
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
 from ._gpu import There, is_there
-from ._library import Context, DataError, Error, lib, use_fonts
+from ._library import Context, DataError, Error, HotfiberWarning, lib, use_fonts
 from ._tensors import _shift
 from ._types import (AnyResponse, Basis, Constraint, Data, Estimator, FieldModel, Frame, Gradients, HarmonicsFrame,
                      Kernel, Kind, Method, Model, NoiseModel, Out, PeaksMethod, Progress, Shift)
@@ -55,7 +56,7 @@ class _Objects:
         return handle
 
     def mask(self, grid, mask):
-        return self.add("mask", grid.mask_struct(self._context, mask))
+        return self.add("mask", grid.mask_struct(self._context, grid.read_mask(mask)))
 
     def response(self, response):
         """From a Response, or the file of one."""
@@ -71,6 +72,8 @@ class _Objects:
 
 def _load_data(path, gradients, affine, frame):
     """The data of a file; gradients: paths of its tables, None = those next to it."""
+    if isinstance(affine, (str, os.PathLike)):
+        raise TypeError("gradients: put parentheses around the two paths: (bval, bvec)")
     if affine is not None or frame is not None:
         raise TypeError("affine, frame: the file has its own; do not pass others with a path")
     tables = gradients if isinstance(gradients, (tuple, list)) else [gradients]
@@ -129,7 +132,7 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
     """Fits a symmetric tensor to the signals of every voxel.
 
     data, gradients, affine, frame: see `fibers`.
-    mask: (...) where to fit; None = estimated from the b=0 images.
+    mask: (...) where to fit, or the path of an image; None = estimated from the b=0 images.
     model: "fod" (fibre orientations, by deconvolution), "msmt" (the same beside amounts of further tissues), "odf"
         (diffusion orientations, q-ball) or "adc" (apparent diffusivity, mm^2/s).
     order: 2, 4, 6, 8; 0 = 6, or the highest that the directions determine.
@@ -194,7 +197,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
 
     tensors: a TensorField, or an array (..., 6 | 15 | 28 | 45) of packed tensors of `model`.
     affine: with an array: (4, 4) or None.
-    mask: (...) where to look; None = wherever there is a tensor.
+    mask: (...) where to look, or the path of an image; None = wherever there is a tensor.
     method: "maxima", "lowrank" or "sshopm"; the method "signal" works on signals (`fibers`).
     max_fibers: 0 = 3. threshold (fraction of the largest peak), min_angle (degrees), min_amplitude: None = the
         method's.
@@ -213,6 +216,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
         raise TypeError("affine: a TensorField has its own")
     if method == "signal":
         raise ValueError("method: 'signal' works on signals; hotfiber.fibers takes them")
+    mask = tensors._grid.read_mask(mask)
     options = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift)
     if tensors.values.size == 0:  # the library has no such fields
         made = Fibers(np.zeros(tensors.confidence.shape + (3 * (max_fibers or 3),), np.float32))
@@ -220,7 +224,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
         made = _find(tensors, options, mask, Context(device, threads, seed, progress))
     made.tensors, made.response = tensors, tensors.response
     made.mask = tensors.confidence if mask is None else \
-        mask_bytes(image_array(mask), tensors._grid.shape).view(bool) & tensors.confidence
+        mask_bytes(mask, tensors._grid.shape).view(bool) & tensors.confidence
     return made
 
 
@@ -242,7 +246,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     gradients: with an array: (bvals, bvecs), b in s/mm^2; lines x y z b; or DIPY's GradientTable. Paths, too: see
         `Dwi`. With a path: None, or the paths of the tables.
     affine: with an array: (4, 4), voxel indices to scanner mm; None = directions in the axes of the gradients.
-    mask: (...) where to compute; None = estimated from the b=0 images.
+    mask: (...) where to compute, or the path of an image; None = estimated from the b=0 images.
     model, order, response, regularise, positive, weighted, estimate_s0, constraint, kernel, normalise: see `fit`;
         model None = "fod".
     method: "signal" (fits 0 to 3 fibres to the signals), "maxima", "lowrank" or "sshopm"; None = "signal" with the
@@ -254,7 +258,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first; signal takes only the directions from denoised data.
     min_probability, max_cone: of signal: leave a fibre out where the probability of so many fibres or more is below the
-        first, or where its 95 % cone is wider than the second (degrees, 0 = any).
+        first, or where its 95 % cone is wider than the second (degrees, 0 = any). The voxel stays, with fewer fibres:
+        to leave uncertain voxels out of a count, use `probability.max(-1) > .9`.
     force_table: whether to use gradients in another order than the volumes, or of other volumes; else DataError.
     view: whether to open a window that shows each slice once it is found; it stays after the call.
     frame: the axes of the gradients, see `Dwi`.
@@ -291,9 +296,29 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         handle = objects.dwi(dwi)
         context.check(lib.hot_run_compute(context.handle, handle, ctypes.byref(options), ctypes.byref(fields), None))
         try:
-            return _take_fields(fields, dwi._grid)
+            made = _take_fields(fields, dwi._grid)
         finally:
             lib.hot_run_fields_free(ctypes.byref(fields))
+    _tell_voxels(made, mask is None)
+    return made
+
+
+_FEW = 1000  # voxels, below which estimates differ from those of the whole scan
+
+
+def _tell_voxels(made, estimated):
+    """Warns of voxels of noise, which the command notes on the screen, and of priors from few voxels."""
+    if made.flags is None:
+        return
+    inside, noise = int(made.mask.sum()), int((made.flags == c.HOT_VOXEL_NOISE).sum())
+    if 0 < 2 * noise <= inside:  # the library warns of more than half
+        warnings.warn(f"{noise} of {inside} voxels are nothing but noise (b=0 signal below 3 times it): they have no "
+                      f"fibre, the probabilities 0 and the flag {c.HOT_VOXEL_NOISE}", HotfiberWarning, stacklevel=3)
+    # The library warns of a mask below a fifth of the brain, which is at most the image.
+    if inside < _FEW and (estimated or 5 * inside >= made.mask.size):
+        warnings.warn(f"the mask has {inside} voxels; below about {_FEW} the priors, which are estimated from them, "
+                      "are rough, and numbers of fibres differ from those of the whole scan", HotfiberWarning,
+                      stacklevel=3)
 
 
 def _take_fields(fields, grid):
@@ -324,7 +349,7 @@ def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None
     """Denoises by principal component analysis in sliding windows (MP-PCA).
 
     data: (x, y, z, volumes) or fewer axes, any real or complex type; computed in float32.
-    mask: (x, y, z) where to denoise; other voxels are copied.
+    mask: (x, y, z) where to denoise, or the path of an image; other voxels are copied.
     window, step: voxels along each axis, or one number for all; None = the smallest odd cube with as many voxels as
         there are volumes, and 2.
     estimator: "exp2" (Cordero-Grande et al. 2019) or "exp1" (Veraart et al. 2016).
@@ -340,6 +365,8 @@ def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None
         raise ValueError(f"data: up to three axes and the volumes are needed, not {data.ndim} axes")
     shape, volumes, kind = data.shape[:-1], data.shape[-1], np.complex64 if kind_of == "c" else np.float32
     size = shape + (1,) * (3 - len(shape))
+    if isinstance(mask, (str, os.PathLike)):
+        mask = load(mask, kind="image").data
     inside = mask_bytes(image_array(mask), shape, data)
     results, noises = outputs(out, (data.shape, kind), (shape, np.float32), like=data)
     chosen = struct(c.hot_denoise_options, is_complex=kind_of == "c",
@@ -528,6 +555,8 @@ def export(result: Fibers | TensorField, path: Path, format: str | None = None, 
     min_probability, max_cone: leave a fibre out where the probability of so many fibres or more is below the first, or
         where its 95 % cone is wider than the second (degrees, 0 = any); see `fibers`.
     force: whether to replace an existing file.
+
+    Without a known affine the axes are those of the gradients; a warning is given if the format cannot record this.
     """
     path = os.fspath(path)
     if os.path.exists(path) and not force:
@@ -550,6 +579,10 @@ def export(result: Fibers | TensorField, path: Path, format: str | None = None, 
         if not writer:
             raise ValueError(f"format: {format or path!r} is no format of {'tensors' if is_tensors else 'directions'}; "
                              "`hotfiber export --list` has them")
+        if chosen and not result._grid.space and chosen.name != b"png" and not path.endswith((".nrrd", ".nhdr")):
+            warnings.warn("these results have no affine: the file has the axes of the gradients, and other programs "
+                          "will take them for anatomical ones; pass affine= to hotfiber.fibers", HotfiberWarning,
+                          stacklevel=2)
         use_fonts()
         write = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(writer)
         context.check(write(context.handle, handle, _text(path)))

@@ -24,10 +24,12 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
          scale: float = 1.0, ax: Any = None) -> Any:
     """Draws one slice of fibre directions with matplotlib, as the viewer does: the patient's right on the left, a
     stick for each fibre in proportion to its fraction, in the colour of its direction (red left-right, green
-    front-back, blue up-down), fainter the less certain it is (`Fibers.certainty`, where there is one).
+    front-back, blue up-down), fainter the less certain it is (`Fibers.certainty`, where there is one). Without an
+    affine nothing is known of the patient: then the axes are those of the voxels, i, j and k, without letters.
 
     result: Fibers on a grid of three axes.
-    background: (x, y, z) an image to draw on; None = the sum of the fractions.
+    background: (x, y, z) an image to draw on; None = the sum of the fractions. Its grey values span percentiles of the
+        slice's voxels in the mask.
     axis: the axis of the voxels that the slice lies across: "i", "j", "k" or 0, 1, 2. index: which slice; None = the
         middle one.
     scale: 1 = a typical fibre, at the upper quartile of the longest of each voxel, is as long as a voxel's smallest
@@ -51,6 +53,7 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
     if image.shape != result.nfibers.shape:
         raise ValueError(f"background: its shape is {image.shape}, that of the voxels {result.nfibers.shape}")
     image = np.take(image, index, axis=normal)
+    low, high = _window(image, np.take(result.nfibers if result.mask is None else result.mask, index, axis=normal) > 0)
     longest = np.linalg.norm(result.vectors, axis=-1).max(-1)
     typical = np.percentile(longest[longest > 0], 75, method="lower") if (longest > 0).any() else 1
     full = np.maximum(typical, np.take(longest, index, axis=normal) / 1.5)[..., None, None]
@@ -68,7 +71,6 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
     lengths = np.linalg.norm(vectors[present], axis=-1, keepdims=True)
     if ax is None:
         ax = pyplot.subplots()[1]
-    low, high = np.percentile(image[np.isfinite(image)], (2, 98)) if np.isfinite(image).any() else (0, 1)
     ax.imshow(image.T, cmap="gray", origin="lower", vmin=low, vmax=low + 1.5 * max(high - low, 1e-12),
               interpolation="nearest")
     certainty = getattr(result, "certainty", None)
@@ -76,8 +78,30 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
     ax.add_collection(LineCollection(np.stack([place - half, place + half], axis=1), colors=np.concatenate(
         [np.abs(vectors[present]) / np.where(lengths > 0, lengths, 1), shown[present][:, None]], axis=1)))
     ax.set_aspect(spacing[up] / spacing[across])
-    # RAS letters at the edges: the patient's right is on the left, anterior or superior is up
-    left, bottom = _letters(result.affine, across), _letters(result.affine, up)
+    title = f"{'ijk'[normal]} = {index}"
+    if result._grid.space:
+        title = _turn_upright(ax, result.affine, across, up, normal) + title
+    else:
+        ax.set_xlabel(f"{'ijk'[across]}  →")
+        ax.set_ylabel(f"{'ijk'[up]}  →")
+    ax.set_title(title)
+    meaning = "length: fraction; faint: doubtful number or direction" if certainty is not None else "length: fraction"
+    ax.text(1.01, .5, meaning, transform=ax.transAxes, ha="left", va="center", rotation=90, fontsize="x-small")
+    return ax
+
+
+def _window(image, inside):
+    """The grey values of black and white: percentiles of the voxels inside, so that eyes, fat or a ventricle do not
+    darken the tissue."""
+    finite = np.isfinite(image)
+    chosen = image[finite & inside] if (finite & inside).any() else image[finite]
+    return np.percentile(chosen, (2, 85)) if chosen.size else (0, 1)
+
+
+def _turn_upright(ax, affine, across, up, normal):
+    """RAS letters at the edges: the patient's right is on the left, anterior or superior is up. Returns how the title
+    begins: the plane's name."""
+    left, bottom = _letters(affine, across), _letters(affine, up)
     if left[0] not in "RA":
         left = left[::-1]
         ax.invert_xaxis()
@@ -86,8 +110,7 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: Axis = "k
         ax.invert_yaxis()
     ax.set_xlabel(f"{left[0]}  ←  {'ijk'[across]}  →  {left[1]}")
     ax.set_ylabel(f"{bottom[0]}  ←  {'ijk'[up]}  →  {bottom[1]}")
-    ax.set_title(f"{_PLANE_NAMES[_world(result.affine)[normal]]}, {'ijk'[normal]} = {index}")
-    return ax
+    return f"{_PLANE_NAMES[_world(affine)[normal]]}, "
 
 
 _PLANE_NAMES = ("sagittal", "coronal", "axial")  # by the world's axis that the slice lies across

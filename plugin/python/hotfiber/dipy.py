@@ -5,12 +5,14 @@
     peaks = fit.peaks()                     # PeaksAndMetrics, for LocalTracking
     fit.directions, fit.fractions           # exact directions, not those of a sphere's vertices
 
-Directions are in the axes of the gradient table, which DIPY assumes to be those of the image. Works with DIPY 1.6 and
+Directions are in the axes of the gradient table, which DIPY assumes to be those of the image; with affine= `fit.fibers`
+is in scanner axes, for `hotfiber.plot` and `hotfiber.export`. Works with DIPY 1.6 and
 later."""
 # Tensors are None in Fibers from a file alone, not in those made here:
 # mypy: disable-error-code="union-attr"
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
@@ -23,11 +25,11 @@ from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address
-from ._fields import Fibers, image_array
+from ._fields import Fibers, Grid, image_array
 from ._library import Context, lib
 from ._pipeline import fibers
 from ._tensors import values
-from ._types import Data
+from ._types import AnyResponse, Data
 
 
 def _harmonics(order, directions):
@@ -55,35 +57,82 @@ def _dipy_basis(sphere, order):
         return shm.real_sh_descoteaux(order, sphere.theta, sphere.phi, legacy=True)[0]
 
 
+_OPTIONS = inspect.signature(fibers).parameters.keys() - {"data", "gradients", "affine", "mask", "frame", "view"}
+_MEANT = {"sh_order": "order", "sh_order_max": "order", "sphere": "", "reg_sphere": "", "relative_peak_threshold":
+          "threshold", "min_separation_angle": "min_angle", "npeaks": "max_fibers", "num_processes": "threads"}
+
+
+def _check_options(options):
+    """Refuses what hotfiber.fibers does not take, with its own name of what DIPY calls otherwise."""
+    for name, value in options.items():
+        if name not in _OPTIONS:
+            meant = _MEANT.get(name)
+            raise TypeError(f"{name}: there is no such option" + (f"; {meant}={value!r} is meant" if meant else
+                            f" of hotfiber.fibers; these are {', '.join(sorted(_OPTIONS))}"))
+
+
+def _response(given):
+    """DIPY's responses, (evals, S0) or evals, as the axial and radial diffusivity; others unchanged."""
+    evals = given[0] if isinstance(given, tuple) and len(given) == 2 else given
+    if not isinstance(evals, (tuple, list, np.ndarray)) or np.shape(evals) != (3,):
+        return given
+    if not all(np.isscalar(one) and not isinstance(one, str) for one in evals):
+        return given
+    axial, middle, radial = sorted(map(float, evals), reverse=True)
+    if not 0 < radial <= axial < .1:
+        raise ValueError(f"response: diffusivities in mm^2/s are needed, such as 1.7e-3, .3e-3, .3e-3, not {evals!r}")
+    return axial, (middle + radial) / 2
+
+
 class HigherOrderTensorModel(ReconstModel):
     """Fits higher-order tensors and finds fibre directions.
 
-    gtab: DIPY's GradientTable.
+    gtab: DIPY's GradientTable, in the axes of the image.
+    response: as in `hotfiber.fit`, or DIPY's: (evals, S0), the first that auto_response_ssst returns, or the three
+        evals. None = estimated from the data.
+    affine: (4, 4) voxel indices to scanner mm. With it `fit.fibers` is in scanner axes; all else of the fit stays in
+        those of gtab, as DIPY's trackers need it.
     options: those of `hotfiber.fibers`: model ("fod", "odf", "adc"), method ("signal", "maxima", "lowrank", "sshopm"),
-        order, response, max_fibers, sigma, device, threads, progress ...
+        order, max_fibers, sigma, device, threads, progress ...
     """
 
-    def __init__(self, gtab: Any, **options: Any) -> None:
+    def __init__(self, gtab: Any, response: AnyResponse = None, *, affine: ArrayLike | None = None,
+                 **options: Any) -> None:
+        if not (hasattr(gtab, "bvals") and hasattr(gtab, "bvecs")):
+            raise TypeError(f"gtab: DIPY's GradientTable is needed, not a {type(gtab).__name__}; "
+                            "dipy.core.gradients.gradient_table(bvals, bvecs=bvecs) makes one")
+        _check_options(options)
         ReconstModel.__init__(self, gtab)
-        self.options = options
+        self.affine = None if affine is None else np.asarray(affine, float)
+        self.options = {"response": _response(response), **options}
+        self._turn = np.eye(3)  # from the axes of the gradients to those of fit.fibers
+        if self.affine is not None:
+            axes = Grid((), self.affine).affine[:3, :3]
+            left, _, right = np.linalg.svd(axes / np.linalg.norm(axes, axis=0))
+            self._turn = left @ right
 
     def fit(self, data: Data, mask: ArrayLike | None = None, **kwargs: Any) -> HigherOrderTensorFit:
         """Fits all voxels at once.
 
-        data: (..., volumes), an array or a nibabel image. mask: (...); None = estimated from the b=0 images, for data
-        of four axes; else all voxels.
+        data: (..., volumes), an array or a nibabel image. mask: (...), or the path of an image; None = estimated from
+        the b=0 images, for data of four axes; else all voxels.
         """
         data = np.asanyarray(image_array(data))
         if mask is None and data.ndim != 4:
             mask = np.ones(data.shape[:-1], bool)
-        found = fibers(data, self.gtab, mask=mask, **{**self.options, **kwargs})
+        _check_options(kwargs)
+        options = {**self.options, **kwargs}
+        table = np.asarray(self.gtab.bvals, float), np.asarray(self.gtab.bvecs, float) @ self._turn.T
+        found = fibers(data, table, self.affine, mask, frame="scanner", **options)
         return HigherOrderTensorFit(self, data, found)
 
 
 class HigherOrderTensorFit(ReconstFit):
     """The result of HigherOrderTensorModel.fit.
 
-    fibers: the `hotfiber.Fibers`; directions (..., n, 3), fractions (..., n), nfibers (...) and tensors are its.
+    fibers: the `hotfiber.Fibers`, and tensors its: in scanner axes where the model has an affine, else in those of the
+        gradient table. fractions (..., n) and nfibers (...) are its, too; directions (..., n, 3) are in the axes of
+        the gradient table.
     S0: (...) the mean b=0 signal. sh_basis: the basis of shm_coeff, in DIPY's words."""
 
     sh_basis = "descoteaux07"
@@ -92,7 +141,10 @@ class HigherOrderTensorFit(ReconstFit):
     def __init__(self, model: HigherOrderTensorModel, data: np.ndarray, found: Fibers) -> None:
         ReconstFit.__init__(self, model, data)
         self.fibers, self.tensors = found, found.tensors
-        self.directions, self.fractions, self.nfibers = found.directions, found.fractions, found.nfibers
+        self._turn = model._turn
+        self.directions = found.directions if model.affine is None else \
+            (found.directions @ self._turn).astype(np.float32)
+        self.fractions, self.nfibers = found.fractions, found.nfibers
         b0 = data[..., model.gtab.b0s_mask]
         self.S0 = b0.mean(-1) if b0.shape[-1] else np.ones(data.shape[:-1])
 
@@ -105,13 +157,13 @@ class HigherOrderTensorFit(ReconstFit):
     def shm_coeff(self) -> np.ndarray:
         """(..., terms) harmonics of the fitted tensors, in the basis descoteaux07 with legacy=True, DIPY's default."""
         dipy = _dipy_basis(default_sphere, self.sh_order)
-        change = np.linalg.pinv(dipy) @ _harmonics(self.sh_order, default_sphere.vertices) @ \
+        change = np.linalg.pinv(dipy) @ _harmonics(self.sh_order, default_sphere.vertices @ self._turn.T) @ \
             _to_harmonics(self.sh_order)
         return self.tensors.values.astype(float) @ change.T
 
     def odf(self, sphere: Any) -> np.ndarray:
         """(..., vertices): the fitted tensors' form A x^m at a sphere's vertices."""
-        return values(self.tensors.values, sphere.vertices)
+        return values(self.tensors.values, sphere.vertices @ self._turn.T)
 
     def predict(self, gtab: Any = None, S0: ArrayLike | None = None) -> np.ndarray:
         """The signals predicted by the fitted tensors: (..., volumes).
@@ -120,11 +172,12 @@ class HigherOrderTensorFit(ReconstFit):
         (to a tenth). S0: (...) or a number; None = the mean b=0 signal of the data. With the models fod and adc."""
         gtab = self.model.gtab if gtab is None else gtab
         b, order, weighted = np.asarray(gtab.bvals, float), self.tensors.order, ~gtab.b0s_mask
+        bvecs = gtab.bvecs @ self._turn.T
         relative = np.ones(self.tensors.values.shape[:-1] + b.shape)
         if self.tensors.model == "adc":
-            relative[..., weighted] = np.exp(-b[weighted] * values(self.tensors.values, gtab.bvecs[weighted]))
+            relative[..., weighted] = np.exp(-b[weighted] * values(self.tensors.values, bvecs[weighted]))
         elif self.tensors.model == "fod":
-            relative[..., weighted] = self._convolve(b[weighted], gtab.bvecs[weighted], order)
+            relative[..., weighted] = self._convolve(b[weighted], bvecs[weighted], order)
         else:
             raise NotImplementedError(f"the model {self.tensors.model} says nothing about signals")
         relative[~self.tensors.confidence] = 0

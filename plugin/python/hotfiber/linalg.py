@@ -4,7 +4,9 @@
     values, vectors = linalg.eigh(matrices)                     # (..., n, n)
 
 Arrays of NumPy are computed on with all cores, one small matrix per lane of the vector unit; arrays in a GPU's memory
-(PyTorch, CuPy, DLPack) where they are. A matrix with NaN or Inf gives NaN; other matrices are not affected.
+(PyTorch, CuPy, DLPack) where they are. Three things differ from NumPy. A matrix with NaN or Inf gives NaN; other
+matrices are not affected. An array that is not of shape (..., n, n) raises ValueError, not LinAlgError. The sign of a
+vector (complex: its phase) may be the other.
 
 **Derivatives.** `eigh` and `eigvalsh` take tensors of PyTorch (2.4 or later, in either memory) and arrays of JAX (under
 jit, grad and vmap they pass through the host's memory), return the same, and have derivatives of any order: in PyTorch
