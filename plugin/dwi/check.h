@@ -29,7 +29,7 @@ int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
  * than three the rest is counted. Returns how many. */
 int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size);
 
-/* The tables that these data do not separate from the one given: "x flipped, or y flipped"; of more than four the rest
+/* The tables that these data do not separate from the one given: "x flipped; or y flipped"; of more than four the rest
  * is counted. Returns how many. */
 int hot_check_name_alike(const hot_check_gradients *check, char *text, size_t size);
 

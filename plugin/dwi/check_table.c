@@ -116,9 +116,9 @@ int hot_check_name_alike(const hot_check_gradients *check, char *text, size_t si
     text[0] = '\0';
     for (int n = 0; n < HOT_CHECK_TABLES; n++)
         if (n != check->given && !check->table[n].told && alike++ < NAMED && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", alike > 1 ? ", or " : "",
+            length += (size_t)snprintf(text + length, size - length, "%s%s", alike > 1 ? "; or " : "",
                                        check->table[n].name);
     if (alike > NAMED && length < size)
-        snprintf(text + length, size - length, ", or one of %d more", alike - NAMED);
+        snprintf(text + length, size - length, "; or one of %d more", alike - NAMED);
     return alike;
 }

@@ -34,7 +34,7 @@ check(json.load(open("again/report.json"))["response"]["from"] == "first/respons
 works("export", "first", "-o", "lines.vtp")
 works("export", "first/peaks.nrrd", "-o", "lines2.vtp")
 check(open("lines.vtp", "rb").read() == open("lines2.vtp", "rb").read(), "export FOLDER")
-# A background counts as right: score says so, unless a mask leaves it out.
+# A background counts as right: score notes it, unless a mask leaves it out.
 for count, words in ((3, False), (11, True)):
     field = np.zeros((count + 10, 1, 1, 3), "f4")
     field[:10, ..., 0] = 1

@@ -69,7 +69,7 @@ check(hot("phantom", "--layout", "bundles", "--size", "30,30,9", "-b", "1000", "
           "-o", "p.nii.gz").returncode == 0, "a phantom")
 try_tables("phantom", "p.nii.gz", "p.bval", "p.bvec", [Z_FLIPPED], first=3)
 
-# A run says so of either table, on the terminal, in report.json, on the page and in its text for a paper.
+# A run warns of either table, on the terminal, in report.json, on the page and in its text for a paper.
 for matrix in np.eye(3), Z_FLIPPED:
     np.savetxt("tied.bvec", matrix @ np.loadtxt("p.bvec"))
     done = hot("run", "p.nii.gz", "--bvec", "tied.bvec", "--method", "maxima", "--outputs", "nfibers", "-o", "tied",

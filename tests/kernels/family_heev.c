@@ -46,7 +46,7 @@ static void mix(uint64_t *seed, int is_complex, size_t n, entry *a)
 }
 
 /* Two dense blocks, one fainter by up to `ends` orders of magnitude, their rows at random places. While such a matrix
- * is reduced, what is left of it grows fainter with each block of rounding errors, down to squares that are nothing. */
+ * is reduced, the rest grows fainter with each block of rounding errors, down to squares that are nothing. */
 static void make_blocks(uint64_t *seed, double ends, int is_complex, size_t n, entry *a)
 {
     const double faint = pow(10, -ends * check_random(seed)), share = check_random(seed);

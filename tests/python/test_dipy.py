@@ -158,7 +158,7 @@ for wrong, words in ((lambda: HigherOrderTensorModel(gtab, sh_order=8), ("sh_ord
     else:
         check(False, f"not refused: {words}")
 
-# With an affine fit.fibers is in scanner axes, in an oblique image of either handedness; the rest stays as it was.
+# With an affine fit.fibers is in scanner axes, in an oblique image of either handedness; the rest does not change.
 inside = mask.copy()
 inside[:, :, 1:] = False
 bare = HigherOrderTensorModel(gtab, response=response).fit(scene.data, inside)

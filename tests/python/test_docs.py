@@ -113,5 +113,5 @@ for name, function in functions.items():
     untyped = [one.name for one in signature.parameters.values() if one.annotation is one.empty and one.name != "self"]
     check(not untyped and signature.return_annotation is not signature.empty, f"{name} has no types for {untyped}")
 check(not [name for name, thing in things.items() if not thing.__doc__ and "." not in name.split("hotfiber.")[-1]],
-      "every one has a text")
+      "each has a text")
 end()

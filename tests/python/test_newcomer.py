@@ -1,4 +1,4 @@
-"""What a DIPY user tries first: modules, tables, masks, and what the package says when they are not right."""
+"""The first calls of a DIPY user: modules, tables, masks, and the messages for wrong ones."""
 import os
 import subprocess
 import sys
@@ -23,14 +23,14 @@ def said(call, *words, error=(ValueError, TypeError)):
 
 
 def told(call):
-    """What a call returns, and its warnings in one text."""
+    """The result of a call, and its warnings in one text."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         made = call()
     return made, " | ".join(str(one.message) for one in caught)
 
 
-# Modules on first use, and nothing of DIPY or PyTorch before.
+# Modules on first use; DIPY and PyTorch are not imported before.
 program = """
 import sys, hotfiber
 assert not {"dipy", "torch", "jax", "hotfiber.linalg", "hotfiber.fem"} & set(sys.modules), sys.modules.keys()
@@ -57,7 +57,7 @@ for name, lengths, word in (("double", 2, "length 2,"), ("rounded", 1.01, "lengt
     check(np.allclose(made.bvals, commands.bvals, rtol=1e-6), f"{name}: {made.bvals[-4:]}, {commands.bvals[-4:]}")
     check(word in warning and "s/mm^2" in warning, f"{name}: {warning}")
     if np.max(lengths) > 1:
-        check(np.array_equal(made.bvals, b), f"{name}: b is left as it is, not {made.bvals.max()}")
+        check(np.array_equal(made.bvals, b), f"{name}: b is unchanged, not {made.bvals.max()}")
     check(np.allclose(np.linalg.norm(made.gradients[b > 0], axis=1), 1), f"{name}: unit vectors")
     check(np.array_equal(hotfiber.Dwi(made.data, (made.bvals, made.gradients), frame="scanner").bvals, made.bvals),
           f"{name}: read once, never again")
@@ -89,7 +89,7 @@ for function in (lambda where: hotfiber.fit(data, table, affine, where, order=4,
 said(lambda: hotfiber.fibers(data, table, affine, mask="none.nii.gz"), "none.nii.gz", error=OSError)
 said(lambda: hotfiber.fibers(data, table, affine, mask=np.full(scene.size, np.nan)), "NaN", "mask")
 
-# What the method signal leaves out is said: a sixth of the scene is air.
+# Voxels that the method signal leaves out are counted in a warning: a sixth of the scene is air.
 found, warning = told(lambda: hotfiber.fibers(data, table, affine, mask=np.ones(scene.size), sigma=10.,
                                               response=(1.7e-3, .3e-3)))
 count = int((found.flags == 16).sum())

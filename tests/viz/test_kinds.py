@@ -69,8 +69,8 @@ for row in (("a.trx", "float32", "uint32", zipfile.ZIP_STORED, True),
     write_trx(*row)
     check(picture(*quiet, "--overlay", row[0]) == seen, f"{row}: the same picture")
 # more than the reader takes at a time: 4,000 points, which do not shrink
-random = np.random.RandomState(3)
-kept, lines = lines, [random.uniform(-4, 4, (50, 3)).astype("f4") for _ in range(80)]
+noisy = np.random.RandomState(3)
+kept, lines = lines, [noisy.uniform(-4, 4, (50, 3)).astype("f4") for _ in range(80)]
 pictures = []
 for name, method in ("long.trx", zipfile.ZIP_STORED), ("longer.trx", zipfile.ZIP_DEFLATED):
     write_trx(name, "float32", "uint32", method, True)
