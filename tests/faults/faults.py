@@ -183,7 +183,9 @@ if os.path.exists(os.path.join(BUILD, "bin", "hotfiber-view")):
 if os.path.exists(os.path.join(BUILD, "python", "hotfiber")):
     open("call.py", "w").write('''
 import sys
+import warnings
 import hotfiber
+warnings.simplefilter("ignore") # few voxels
 try:
     open("/hot_fault_begin")
 except OSError:

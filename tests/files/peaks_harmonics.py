@@ -216,10 +216,13 @@ for tensors, target in (("t.nrrd", "p1.nii"), ("t.nii.gz", "p2.nii")):
 one, two = (nib.load(p).get_fdata() for p in ("p1.nii", "p2.nii"))
 check(one.any() and np.abs(one - two).max() < 1e-6 * np.abs(one).max(), "tensors as NIfTI give other directions")
 
+image = nib.load("t.nii.gz")
+image.header["descrip"] = "by another program"
+nib.save(image, "other.nii.gz")
 said = [subprocess.run([HOTFIBER, "peaks", "-i", tensors, "-o", "p3.nii"], capture_output=True, text=True).stderr
-        for tensors in ("t.nrrd", "t.nii.gz")]
-check("plain tensors" not in said[0] and said[1].count("plain tensors of order 4") == 1 and
-      "--min_amplitude .1" in said[1], f"which model the tensors are of: {said}")
+        for tensors in ("t.nrrd", "t.nii.gz", "other.nii.gz")]
+check(all("plain tensors" not in text for text in said[:2]) and said[2].count("plain tensors of order 4") == 1 and
+      "--min_amplitude .1" in said[2], f"which model the tensors are of: {said}")
 
 # ---- The fibres found as harmonics again
 cases = []
