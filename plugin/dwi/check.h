@@ -26,11 +26,10 @@ void hot_check_table_matrix(int number, int matrix[3][3]);
 int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
 
 /* The likeliest table and those that tie with it: "x flipped; or y flipped" (rows: "-x, y, z or x, -y, z"); of more
- * than three the rest is counted. Returns how many. */
+ * than four the rest is counted. Returns how many. */
 int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size);
 
-/* The tables that these data do not separate from the one given: "x flipped; or y flipped"; of more than four the rest
- * is counted. Returns how many. */
+/* Likewise those that these data do not separate from the table given, without it. */
 int hot_check_name_alike(const hot_check_gradients *check, char *text, size_t size);
 
 /* As hot_check_volumes, from some lines of each slice, in which about `least` voxels of the mask are; 0: from all. */

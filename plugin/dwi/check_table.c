@@ -94,31 +94,32 @@ int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table)
     return written;
 }
 
+/* The first NAMED of the tables that are listed, the others counted. Returns how many there are. */
+static int name_tables(const hot_check_gradients *check, const int *listed, int rows, char *text, size_t size)
+{
+    enum { NAMED = 4 };
+    const char *const between = rows ? " or " : "; or ";
+    int count = 0;
+    size_t length = 0;
+    text[0] = '\0';
+    for (int n = 0; n < HOT_CHECK_TABLES; n++)
+        if (listed[n] && count++ < NAMED && length < size)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", count == 1 ? "" : between,
+                                       rows ? check->table[n].rows : check->table[n].name);
+    if (count > NAMED && length < size)
+        snprintf(text + length, size - length, "%sone of %d more", between, count - NAMED);
+    return count;
+}
+
 int hot_check_name_ties(const hot_check_gradients *check, int rows, char *text, size_t size)
 {
-    enum { NAMED = 3 };
-    int ties = 0;
-    size_t length = 0;
-    for (int n = 0; n < HOT_CHECK_TABLES; n++)
-        if (check->tied[n] && ties++ < NAMED && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", ties == 1 ? "" : rows ? " or " : "; or ",
-                                       rows ? check->table[n].rows : check->table[n].name);
-    if (ties > NAMED && length < size)
-        snprintf(text + length, size - length, "%s or %d more", rows ? "" : ";", ties - NAMED);
-    return ties;
+    return name_tables(check, check->tied, rows, text, size);
 }
 
 int hot_check_name_alike(const hot_check_gradients *check, char *text, size_t size)
 {
-    enum { NAMED = 4 };
-    int alike = 0;
-    size_t length = 0;
-    text[0] = '\0';
+    int listed[HOT_CHECK_TABLES];
     for (int n = 0; n < HOT_CHECK_TABLES; n++)
-        if (n != check->given && !check->table[n].told && alike++ < NAMED && length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", alike > 1 ? "; or " : "",
-                                       check->table[n].name);
-    if (alike > NAMED && length < size)
-        snprintf(text + length, size - length, "; or one of %d more", alike - NAMED);
-    return alike;
+        listed[n] = n != check->given && !check->table[n].told;
+    return name_tables(check, listed, 0, text, size);
 }

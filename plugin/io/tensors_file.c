@@ -58,7 +58,7 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
 static void take_what_is_said(const hot_image *image, hot_tensor_field *field)
 {
     char model[sizeof field->model];
-    double share[2];
+    double share[2] = {0};
     const int got = sscanf(image->tensors, "%15s %lf %lf", model, &share[0], &share[1]);
     if (got < 1 || !hot_model_find(model)) {
         hot_context_log(image->context, HOT_LOG_NOTE,

@@ -72,16 +72,14 @@ static hot_status report_axes(hot_run_job *job, const hot_check_gradients *check
 {
     char line[2 * HOT_CHECK_TEXT], names[HOT_CHECK_TEXT];
     cJSON *object = job->gradients;
-    if (!cJSON_AddStringToObject(object, "verdict", axis_verdicts[check->verdict]))
+    const int alike = check->verdict == HOT_CHECK_LIKELIEST ? hot_check_name_alike(check, names, sizeof names) : 0;
+    if (!cJSON_AddStringToObject(object, "verdict", alike ? "possible" : axis_verdicts[check->verdict]) ||
+        (alike && !cJSON_AddStringToObject(object, "alike", names)))
         return HOT_ERROR_MEMORY;
     if (check->verdict == HOT_CHECK_UNSURE)
         return cJSON_AddStringToObject(object, "reason", check->reason) ? HOT_OK : HOT_ERROR_MEMORY;
     /* Few in its place: an axis that the data do not show. Many: voxels so few that they say little. */
     enum { FEW = 3 };
-    const int alike = check->verdict == HOT_CHECK_LIKELIEST ? hot_check_name_alike(check, names, sizeof names) : 0;
-    if (alike && (!cJSON_ReplaceItemInObject(object, "verdict", cJSON_CreateString("possible")) ||
-                  !cJSON_AddStringToObject(object, "alike", names)))
-        return HOT_ERROR_MEMORY;
     if (alike && alike <= FEW) {
         snprintf(line, sizeof line, "the gradient table is right as given, or with %s: these data cannot tell which; "
                  "`hotfiber check` of a whole head of this protocol can", names);

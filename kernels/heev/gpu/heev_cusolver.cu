@@ -138,7 +138,7 @@ static __device__ unsigned mixed(unsigned number)
 }
 
 /* A matrix that is not finite becomes zero. noise: each number is changed by at most half of epsilon of the largest;
- * then no column of what is left of a matrix while it is reduced is fainter than that. */
+ * then no column of the rest of a matrix, while it is reduced, is fainter than that. */
 template <typename T> static __global__ void prepare(size_t n, int parts, int upper, const unsigned long long *bits,
                                                      bool noise, T *a)
 {
